@@ -1,0 +1,52 @@
+# Two commands set everything up on a fresh machine: `make demo` and `make test`.
+# `make check` is the one definition of green.
+
+PYTHON := $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: demo test check format lint types architecture tests conformance real clean
+
+demo: $(VENV)/core
+	$(BIN)/stella demo
+
+test: check
+
+check: $(VENV)/dev format lint types architecture tests conformance
+
+format:
+	$(BIN)/ruff format --check .
+
+lint:
+	$(BIN)/ruff check .
+
+types:
+	$(BIN)/mypy
+
+architecture:
+	$(BIN)/lint-imports --no-logo
+
+tests:
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --cov --cov-report=json:coverage.json --cov-report=
+	$(BIN)/python tests/making/bars.py coverage.json
+
+conformance:
+	$(BIN)/python plugins/ci/conformance.py --plugin plugins/verify-py
+
+real:
+	$(BIN)/pytest -m real tests/real
+
+$(VENV)/core: pyproject.toml src/stella/__init__.py
+	@test -n "$(PYTHON)" || { echo "Stella needs Python 3.11 or later on PATH"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist coverage.json .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,67 @@
+"""The one place where a tool call is judged, and the only maker of a `Permit` [A-30 to A-36].
+
+A toolbox runs nothing without a permit, so a path that forgets the gate cannot run a tool.
+This release judges by mode and risk; rules, hooks and approvals join the same function.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from stella.authority.contract import ToolContract
+from stella.authority.risk import Risk
+from stella.codec import Word
+
+
+class Mode(Word):
+    """How much a run may do without being asked, tightest first [A-20, A-24]."""
+
+    READ_ONLY = "read-only"
+    WORKSPACE = "workspace"
+    ALL = "all"
+
+
+_MOST: Final = {Mode.READ_ONLY: Risk.LOW, Mode.WORKSPACE: Risk.HIGH, Mode.ALL: Risk.DESTRUCTIVE}
+_MAKER: Final = object()
+
+
+class Permit:
+    """Proof that the gate allowed one call; only `judge` can make one [A-34]."""
+
+    __slots__ = ("call_id", "risk", "tool")
+
+    def __init__(self, maker: object, call_id: str, tool: str, risk: Risk) -> None:
+        if maker is not _MAKER:
+            message = "a permit is made by the gate, never by hand"
+            raise TypeError(message)
+        self.call_id = call_id
+        self.tool = tool
+        self.risk = risk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denied:
+    """The call was not made: the cause from the closed list, and the sentence for it [A-50]."""
+
+    cause: str
+    sentence: str
+
+
+def judge(*, call_id: str, contract: ToolContract, risk: Risk, mode: Mode) -> Permit | Denied:
+    """Return a permit for this one call, or why it is denied [A-20, A-32].
+
+    `risk` is the grade of this very call, at least the contract's: writing what steers later
+    sessions is graded higher than the tool itself [T2-32].
+    """
+    worst = max(contract.risk, risk, key=lambda grade: grade.rank)
+    allowed = worst.rank <= _MOST[mode].rank
+    if mode is Mode.READ_ONLY:
+        allowed = allowed and contract.trusted_read_only
+    if allowed:
+        return Permit(_MAKER, call_id, contract.name, worst)
+    return Denied(
+        cause="mode",
+        sentence=(
+            f"The permission mode of this run ({mode.value}) does not allow {contract.name} "
+            f"at risk {worst.value}, so the call was not made."
+        ),
+    )

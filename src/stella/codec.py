@@ -1,0 +1,441 @@
+"""The one door for outside data: text in, frozen values out, every fault with its place.
+
+Three steps, each usable alone: `parse` turns JSON text into plain data and refuses what
+JSON readers usually let through [W-7]; `decode` turns plain data into a declared type and
+gathers all faults; `encode` writes a value back as one compact line [W-2]. Every table
+denies keys it does not declare [W-4, M-2]. Nothing else in the package reads JSON or TOML.
+"""
+
+import math
+import re
+import tomllib
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from types import UnionType
+from typing import Annotated
+from typing import Any
+from typing import Final
+from typing import TypeVar
+from typing import Union
+from typing import cast
+from typing import get_args
+from typing import get_origin
+
+import jiter
+import msgspec
+from msgspec import inspect
+
+from stella import limits
+from stella.errors import ShapeError
+from stella.escape import visible
+from stella.near import near
+from stella.near import suggestion
+
+T = TypeVar("T")
+
+U8 = Annotated[int, msgspec.Meta(ge=0, le=limits.U8_MAX)]
+U32 = Annotated[int, msgspec.Meta(ge=0, le=limits.U32_MAX)]
+# msgspec cannot state a bound above int64, so the width travels as extra data.
+U64 = Annotated[int, msgspec.Meta(ge=0, extra={"le": limits.U64_MAX})]
+
+
+class Word(Enum):
+    """A closed vocabulary: each member's value is its spelling in outside data."""
+
+
+class JsonFault(Enum):
+    """Why outside data was refused [W-7]."""
+
+    NOT_UTF8 = "not-utf8"
+    MISPLACED_BOM = "misplaced-bom"
+    SYNTAX = "syntax"
+    DUPLICATE_KEY = "duplicate-key"
+    NON_FINITE_NUMBER = "non-finite-number"
+    NOT_AN_INTEGER = "not-an-integer"
+    INTEGER_OUT_OF_RANGE = "integer-out-of-range"
+    LONE_SURROGATE = "lone-surrogate"
+    TOO_DEEP = "too-deep"
+    UNKNOWN_KEY = "unknown-key"
+    MISSING_KEY = "missing-key"
+    WRONG_TYPE = "wrong-type"
+    UNKNOWN_TOKEN = "unknown-token"  # noqa: S105  # a word of the wire, not a password
+    MIXED_MESSAGE = "mixed-message"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing wrong with outside data: the path to it, why, and what was probably meant.
+
+    `path` is a tuple of keys and list positions; `at` renders it as `body.evidence.flip`.
+    `found` is the offending value as it came.
+    """
+
+    token: JsonFault
+    path: tuple[str | int, ...]
+    message: str
+    found: object = None
+    near: tuple[str, ...] = ()
+
+    @property
+    def at(self) -> str:
+        """The path as text: `candidate.test.args[2]`, empty for the whole document."""
+        parts: list[str] = []
+        for step in self.path:
+            if isinstance(step, int):
+                parts.append(f"[{step}]")
+            else:
+                parts.append(f".{visible(step)}" if parts else visible(step))
+        return "".join(parts)
+
+    def __str__(self) -> str:
+        place = self.at
+        return f"{place}: {self.message}" if place else self.message
+
+
+class Refused(ShapeError):
+    """Outside data refused by the codec; `faults` are `Fault`s, the first is the headline."""
+
+    def __init__(self, *faults: Fault) -> None:
+        self.reasons = faults
+        super().__init__(faults)
+
+
+# ── text ──────────────────────────────────────────────────────────────────────────────
+
+_BOM: Final = b"\xef\xbb\xbf"
+_STRING: Final = rb'"(?:[^"\\]|\\.)*+"'
+_TOKEN: Final = re.compile(_STRING + rb"|[\[{]|[\]}]|-0(?![0-9.eE])|NaN|-?Infinity", re.DOTALL)
+_JITER: Final = (
+    ("Detected duplicate key", JsonFault.DUPLICATE_KEY),
+    ("recursion limit exceeded", JsonFault.TOO_DEEP),
+    ("lone leading surrogate", JsonFault.LONE_SURROGATE),
+    ("unexpected end of hex escape", JsonFault.LONE_SURROGATE),
+    ("invalid unicode code point", JsonFault.LONE_SURROGATE),
+)
+
+
+def parse(data: bytes) -> object:
+    """Return the plain data of one JSON document, or raise `Refused` with one fault [W-7].
+
+    Integers stay integers of any size; their width is judged where a type asks for one.
+    """
+    if data.startswith(_BOM):
+        raise _refused(JsonFault.MISPLACED_BOM, "a byte-order mark stands where JSON begins")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _refused(
+            JsonFault.NOT_UTF8, f"byte {error.start} is not UTF-8; send UTF-8 text"
+        ) from error
+    try:
+        tree = jiter.from_json(_guarded(data), catch_duplicate_keys=True, allow_inf_nan=False)
+    except ValueError as error:
+        raise _explained(str(error)) from error
+    if fault := _first_non_finite(tree, ()):
+        raise Refused(fault)
+    return tree
+
+
+def _guarded(data: bytes) -> bytes:
+    """Refuse deep nesting and non-finite words, and write `-0` as `-0.0`.
+
+    The JSON reader gives plain 0 for `-0`; as a fraction no integer field takes it [W-6].
+    """
+    depth = 0
+
+    def seen(match: re.Match[bytes]) -> bytes:
+        nonlocal depth
+        token = match.group()
+        if token in b"[{":
+            depth += 1
+            if depth > limits.JSON_DEPTH:
+                raise _refused(
+                    JsonFault.TOO_DEEP,
+                    f"more than {limits.JSON_DEPTH} nested containers",
+                )
+        elif token in b"]}":
+            depth -= 1
+        elif token == b"-0":
+            return b"-0.0"
+        elif not token.startswith(b'"'):
+            raise _refused(JsonFault.NON_FINITE_NUMBER, f"{token.decode()} is no JSON number")
+        return token
+
+    return _TOKEN.sub(seen, data)
+
+
+def _explained(detail: str) -> Refused:
+    token = next((fault for text, fault in _JITER if text in detail), JsonFault.SYNTAX)
+    return _refused(token, detail)
+
+
+def _first_non_finite(tree: object, path: tuple[str | int, ...]) -> Fault | None:
+    if isinstance(tree, float) and not math.isfinite(tree):
+        return Fault(
+            token=JsonFault.NON_FINITE_NUMBER,
+            path=path,
+            message="the number is larger than a double can hold",
+        )
+    if isinstance(tree, dict):
+        steps: Any = tree.items()
+    elif isinstance(tree, list):
+        steps = enumerate(tree)
+    else:
+        return None
+    for step, value in steps:
+        if fault := _first_non_finite(value, (*path, step)):
+            return fault
+    return None
+
+
+def _refused(token: JsonFault, message: str) -> Refused:
+    return Refused(Fault(token=token, path=(), message=message))
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML document, or raise `Refused` with one syntax fault.
+
+    The caller bounds the size first: reading time grows with it.
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise _refused(JsonFault.TOO_DEEP, "the nesting is too deep to read") from error
+    except ValueError as error:
+        raise _refused(JsonFault.SYNTAX, str(error)) from error
+
+
+# ── shape ─────────────────────────────────────────────────────────────────────────────
+
+Path = tuple[str | int, ...]
+_WRONG: Final = object()
+
+
+def decode(kind: type[T], tree: object) -> T:
+    """Return `tree` as a `kind`, or raise `Refused` with every fault in it.
+
+    `kind` is a struct or anything msgspec can describe. A null for an optional key is the
+    same as its absence, and for a required one the same as a missing key [W-5].
+    """
+    reader = _Reader()
+    value = reader.read(_described(cast("Any", kind)), tree, ())
+    if reader.faults:
+        raise Refused(*reader.faults)
+    return cast("T", value)
+
+
+def read(kind: type[T], data: bytes) -> T:
+    """Return one JSON document as a `kind`; `parse` and `decode` in one step."""
+    return decode(kind, parse(data))
+
+
+@cache
+def _described(kind: Any) -> inspect.Type:
+    try:
+        return inspect.type_info(kind)
+    except TypeError:  # msgspec describes no union of several tables; the reader tries its arms
+        return _described_by_part(kind)
+
+
+def _described_by_part(kind: Any) -> inspect.Type:
+    if get_origin(kind) in (Union, UnionType):
+        return inspect.UnionType(tuple(map(_described, get_args(kind))))
+    if get_origin(kind) is tuple:
+        return inspect.VarTupleType(_described(get_args(kind)[0]))
+    return inspect.StructType(
+        kind,
+        tuple(
+            inspect.Field(field.name, field.encode_name, _described(field.type), field.required)
+            for field in msgspec.structs.fields(kind)
+        ),
+    )
+
+
+class _Reader:
+    """Walks one value beside its type and gathers faults instead of stopping at the first."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    def read(self, kind: inspect.Type, tree: object, path: Path) -> object:
+        return _READERS[type(kind)](self, kind, tree, path)
+
+    def fault(
+        self, token: JsonFault, path: Path, message: str, found: object, *words: str
+    ) -> object:
+        self.faults.append(Fault(token=token, path=path, message=message, found=found, near=words))
+        return _WRONG
+
+    def wrong(self, expected: str, tree: object, path: Path) -> object:
+        message = f"expected {expected}, got {_kind_of(tree)}"
+        return self.fault(JsonFault.WRONG_TYPE, path, message, tree)
+
+    def metadata(self, kind: Any, tree: object, path: Path) -> object:
+        value = self.read(kind.type, tree, path)
+        top = (kind.extra or {}).get("le")
+        if top is not None and isinstance(value, int) and value > top:
+            return self._range(path, tree, f"0 to {top}")
+        return value
+
+    def integer(self, kind: Any, tree: object, path: Path) -> object:
+        # `type is`, not isinstance: a bool is an int in Python and is none in outside data.
+        if type(tree) is not int:
+            message = f"expected an integer, got {_kind_of(tree)}"
+            return self.fault(JsonFault.NOT_AN_INTEGER, path, message, tree)
+        low, high = kind.ge, kind.le
+        if (low is not None and tree < low) or (high is not None and tree > high):
+            bounds = f"{low} or more" if high is None else f"{low} to {high}"
+            return self._range(path, tree, bounds)
+        return tree
+
+    def _range(self, path: Path, tree: object, bounds: str) -> object:
+        # A number of thousands of digits is not printed: str() of it is quadratic and capped.
+        shown = tree if isinstance(tree, int) and tree.bit_length() <= 128 else "a huge number"  # noqa: PLR2004
+        message = f"expected {bounds}, got {shown}"
+        return self.fault(JsonFault.INTEGER_OUT_OF_RANGE, path, message, tree)
+
+    def real(self, kind: Any, tree: object, path: Path) -> object:
+        del kind
+        if type(tree) not in (int, float):
+            return self.wrong("a number", tree, path)
+        return tree
+
+    def boolean(self, kind: Any, tree: object, path: Path) -> object:
+        del kind
+        return tree if type(tree) is bool else self.wrong("true or false", tree, path)
+
+    def text(self, kind: Any, tree: object, path: Path) -> object:
+        del kind
+        return tree if type(tree) is str else self.wrong("a string", tree, path)
+
+    def anything(self, kind: Any, tree: object, path: Path) -> object:
+        del kind, path
+        return tree
+
+    def nothing(self, kind: Any, tree: object, path: Path) -> object:
+        del kind
+        return None if tree is None else self.wrong("null", tree, path)
+
+    def word(self, kind: Any, tree: object, path: Path) -> object:
+        legal = [member.value for member in kind.cls]
+        if type(tree) is not str:
+            return self.wrong("a string", tree, path)
+        if tree not in legal:
+            hint = suggestion(tree, legal)
+            message = f'"{visible(tree)}" is not one of the words allowed here'
+            message = f"{message}; {hint}" if hint else message
+            return self.fault(JsonFault.UNKNOWN_TOKEN, path, message, tree, *near(tree, legal))
+        return kind.cls(tree)
+
+    def row(self, kind: Any, tree: object, path: Path) -> object:
+        if type(tree) is not list:
+            return self.wrong("a list", tree, path)
+        items = [self.read(kind.item_type, v, (*path, i)) for i, v in enumerate(tree)]
+        return _WRONG if _WRONG in items else tuple(items)
+
+    def mapping(self, kind: Any, tree: object, path: Path) -> object:
+        if type(tree) is not dict:
+            return self.wrong("a table", tree, path)
+        return {k: self.read(kind.value_type, v, (*path, k)) for k, v in tree.items()}
+
+    def union(self, kind: Any, tree: object, path: Path) -> object:
+        arms = [arm for arm in kind.types if not isinstance(arm, inspect.NoneType)]
+        if tree is None and len(arms) < len(kind.types):
+            return None
+        if len(arms) == 1:
+            return self.read(arms[0], tree, path)
+        for arm in arms:
+            attempt = _Reader()
+            value = attempt.read(arm, tree, path)
+            if not attempt.faults:
+                return value
+        names = " or ".join(dict.fromkeys(_NAMES.get(type(arm), "a table") for arm in arms))
+        return self.wrong(names, tree, path)
+
+    def table(self, kind: Any, tree: object, path: Path) -> object:
+        if type(tree) is not dict:
+            return self.wrong("a table", tree, path)
+        before = len(self.faults)
+        fields = {field.encode_name: field for field in kind.fields}
+        given: dict[str, object] = {}
+        for key, value in tree.items():
+            field = fields.get(key)
+            if field is None:
+                self._foreign(key, fields, path, value)
+            elif value is None and not field.required:
+                continue
+            elif value is not None:
+                given[field.name] = self.read(field.type, value, (*path, key))
+        for key, field in fields.items():
+            if field.required and tree.get(key) is None:
+                message = f'the required key "{key}" is missing'
+                self.fault(JsonFault.MISSING_KEY, (*path, key), message, None)
+        if len(self.faults) > before:
+            return _WRONG
+        try:
+            return kind.cls(**given)
+        except ValueError as error:  # a rule over several keys, stated by the type itself
+            return self.fault(JsonFault.WRONG_TYPE, path, str(error), tree)
+
+    def _foreign(self, key: str, fields: Mapping[str, Any], path: Path, value: object) -> None:
+        message = f'unknown key "{visible(key)}"'
+        if hint := suggestion(key, fields):
+            message = f"{message}; {hint}"
+        self.fault(JsonFault.UNKNOWN_KEY, (*path, key), message, value, *near(key, fields))
+
+
+_READERS: Final[Mapping[type, Callable[[_Reader, Any, object, Path], object]]] = {
+    inspect.Metadata: _Reader.metadata,
+    inspect.IntType: _Reader.integer,
+    inspect.FloatType: _Reader.real,
+    inspect.BoolType: _Reader.boolean,
+    inspect.StrType: _Reader.text,
+    inspect.AnyType: _Reader.anything,
+    inspect.NoneType: _Reader.nothing,
+    inspect.EnumType: _Reader.word,
+    inspect.VarTupleType: _Reader.row,
+    inspect.DictType: _Reader.mapping,
+    inspect.UnionType: _Reader.union,
+    inspect.StructType: _Reader.table,
+}
+_NAMES: Final[Mapping[type, str]] = {
+    inspect.IntType: "an integer",
+    inspect.FloatType: "a number",
+    inspect.BoolType: "true or false",
+    inspect.StrType: "a string",
+    inspect.VarTupleType: "a list",
+}
+_KINDS: Final = {
+    bool: "true or false",
+    int: "an integer",
+    float: "a fraction",
+    str: "a string",
+    list: "a list",
+    dict: "a table",
+    type(None): "null",
+}
+
+
+def _kind_of(tree: object) -> str:
+    return _KINDS.get(type(tree), "a date or time")
+
+
+# ── writing ───────────────────────────────────────────────────────────────────────────
+
+
+def plain(value: object) -> Any:
+    """Return a value as plain data of lists and tables: absent optional keys stay absent."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def encode(value: object) -> bytes:
+    """Return a value as one compact JSON line without its newline [W-2]."""
+    return msgspec.json.encode(value)
+
+
+def canonical(value: object) -> bytes:
+    """Return a value as compact JSON with sorted keys, for digests and comparison."""
+    return msgspec.json.encode(value, order="sorted")

@@ -1,0 +1,377 @@
+"""What a run tells: one value per journal record type, fields in the order of [J2-40].
+
+The turn tells facts as they become true; the drive writes each as one record. The name of
+a record is the `tag` of its class.
+"""
+
+from typing import Any
+from typing import ClassVar
+
+import msgspec
+
+from stella.codec import U32
+from stella.codec import U64
+from stella.codec import Word
+from stella.message import Output
+from stella.message import ToolCall
+from stella.message import Usage
+from stella.verdict.again import Continuation
+from stella.verdict.again import Progress
+from stella.verdict.again import State
+from stella.verdict.judge import Verdict
+from stella.verdict.rule import VerdictRule
+from stella.wire.evidence import EvidenceSet
+from stella.wire.evidence import Tamper
+from stella.wire.grant import TestBaseline
+from stella.wire.points import Call
+from stella.wire.points import Point
+
+
+class Fact(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """One thing that became true in a run; absent keys are omitted [J2-10]."""
+
+    type: ClassVar[str]
+
+
+class TurnStatus(Word):
+    """How a turn ended [E-120]."""
+
+    COMPLETED = "completed"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class RunStatus(Word):
+    """How a run ended [E-122]."""
+
+    MET = "met"
+    COMPLETED = "completed"
+    UNMET = "unmet"
+    UNDECIDED = "undecided"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Cause(Word):
+    """Why a turn did not complete, closed [E-120]."""
+
+    STEP_LIMIT = "step_limit"
+    MONEY_LIMIT = "money_limit"
+    TOKEN_LIMIT = "token_limit"  # noqa: S105  # a word of the journal, not a password
+    TIME_LIMIT = "time_limit"
+    STUCK_LOOP = "stuck_loop"
+    SOFT_STOP = "soft_stop"
+    HOOK_REFUSED = "hook_refused"
+    PROVIDER = "provider"
+    EMPTY_REPLY = "empty_reply"
+    CONTENT_FILTER = "content_filter"
+    JOURNAL = "journal"
+    INTERNAL = "internal"
+    CANCEL = "cancel"
+
+
+class Prompted(Fact):
+    """The person's prompt."""
+
+    type = "prompt"
+    text: str
+    source: str
+
+
+class MessageAppended(Fact):
+    """A message that is neither the prompt, nor a reply, nor a result [J2-42]."""
+
+    type = "message"
+    role: str
+    origin: str
+    label: str | None = None
+    text: str
+
+
+class TurnStarted(Fact):
+    """A turn begins [E-10]."""
+
+    type = "turn_started"
+    round: U32
+    agent: str | None = None
+    principal: str
+    max_steps: U32
+
+
+class UsageTotal(Fact):
+    """What a turn or a run used [E-85]."""
+
+    type = "usage"
+    input_tokens: U64 = msgspec.field(default_factory=int)
+    output_tokens: U64 = msgspec.field(default_factory=int)
+    cached_input_tokens: U64 = msgspec.field(default_factory=int)
+    cache_write_tokens: U64 = msgspec.field(default_factory=int)
+    reasoning_tokens: U64 = msgspec.field(default_factory=int)
+    model_calls: U64 = msgspec.field(default_factory=int)
+    unreported_calls: U64 = msgspec.field(default_factory=int)
+    unpriced_calls: U64 = msgspec.field(default_factory=int)
+    known_cost_usd: float = msgspec.field(default_factory=float)
+
+
+class TurnEnded(Fact):
+    """A turn is over; `cost_usd` is always written, null when unknown [E-14, E-82]."""
+
+    type = "turn_ended"
+    status: TurnStatus
+    cause: Cause | None = None
+    truncated: bool = False
+    stop_gate: str
+    steps: U32
+    usage: UsageTotal
+    cost_usd: float | None = msgspec.field(default_factory=lambda: None)
+    changed_files: tuple[str, ...] | None = None
+    text: str
+
+
+class ModelRequested(Fact):
+    """A model is about to be asked [J2-41]."""
+
+    type = "model_request"
+    step: U32
+    role: str
+    model: str
+    message_count: U32
+    messages_sha256: str
+    tools_sha256: str
+    max_output_tokens: U64 | None = None
+
+
+class ModelReplied(Fact):
+    """A model gave a complete reply."""
+
+    type = "model_reply"
+    step: U32
+    model: str
+    text: str
+    tool_calls: tuple[ToolCall, ...]
+    finish_reason: str
+    usage: Usage
+    cost_usd: float | None = msgspec.field(default_factory=lambda: None)
+    duration_ms: U64
+
+
+class ModelFailed(Fact):
+    """A model call gave no reply [E-62]."""
+
+    type = "model_error"
+    step: U32
+    attempt: U32
+    kind: str
+    message: str
+    delay_ms: U64 | None = None
+
+
+class CallRequested(Fact):
+    """A reply asked for a tool; `raw` holds arguments that are no object [E-23]."""
+
+    type = "call_requested"
+    call_id: str
+    tool: str
+    input: dict[str, Any] | None = None
+    raw: str | None = None
+
+
+class TraceRow(Fact):
+    """One thing the gate consulted [A-8]."""
+
+    type = "trace"
+    rule: str
+    source: str
+    matched: bool
+    contribution: str
+    deciding: bool
+
+
+class CallJudged(Fact):
+    """The gate's decision about one call [A-37]."""
+
+    type = "authz"
+    call_id: str
+    tool: str
+    principal: str
+    risk: str
+    decision: str
+    cause: str | None = None
+    chain: tuple[str, ...] = msgspec.field(default_factory=tuple)
+    trace: tuple[TraceRow, ...] = msgspec.field(default_factory=tuple)
+
+
+class ToolStarted(Fact):
+    """A tool begins to run [E-23]."""
+
+    type = "tool_started"
+    call_id: str
+    tool: str
+    read_only: bool
+
+
+class ToolFinished(Fact):
+    """A call has its one result [E-15]."""
+
+    type = "tool_finished"
+    call_id: str
+    tool: str
+    input: dict[str, Any] | str
+    output: Output
+    duration_ms: U64
+
+
+class FileChanged(Fact):
+    """A change that was measured on disk [T2-50]."""
+
+    type = "file_change"
+    path: str
+    kind: str
+    added: U64 | None = None
+    removed: U64 | None = None
+    bytes: U64 | None = None
+    sha256: str | None = None
+    diff: str | None = None
+    by: str
+
+
+class Controlled(Fact):
+    """Somebody steered the run from outside."""
+
+    type = "control"
+    verb: str
+    by: str
+    detail: str | None = None
+
+
+class BoundMember(Fact):
+    """One member of the pipeline, as bound."""
+
+    type = "member"
+    name: str
+    wrapper: str
+    grade: str
+    digest: str
+    rule_sha256: str
+
+
+class PipelineBound(Fact):
+    """Which plugins wrap this run, by which rule, with how many holds."""
+
+    type = "pipeline_bound"
+    variant: str
+    members: tuple[BoundMember, ...]
+    rule: VerdictRule
+    max_holds: U32
+    signals: dict[str, bool | U64]
+
+
+class Pinned(Fact):
+    """One watched artifact and its fingerprint [G-35]."""
+
+    type = "pin"
+    path: str
+    fingerprint: str
+
+
+class Baselined(Fact):
+    """What the granted test said before the run [G-20]."""
+
+    type = "baseline"
+    program: str
+    path: str | None = None
+    args: tuple[str, ...]
+    baseline: TestBaseline
+    reason: str
+    exit_code: int | None = None
+    duration_ms: U64
+    watched: tuple[Pinned, ...]
+    complete: bool
+
+
+class ServedCall(Fact):
+    """One host call of an exchange and what it got."""
+
+    type = "served_call"
+    id: U32
+    call: Call
+    args: dict[str, Any]
+    ok: dict[str, Any] | None = None
+    refusal: str | None = None
+
+
+class Exchanged(Fact):
+    """A plugin was asked; without `response` a fault follows [J2-44]."""
+
+    type = "plugin_exchange"
+    plugin: str
+    point: Point
+    stage: str | None = None
+    round: U32
+    request: dict[str, Any]
+    response: dict[str, Any] | None = None
+    calls: tuple[ServedCall, ...]
+    duration_ms: U64
+
+
+class PluginFaulted(Fact):
+    """A plugin gave no usable answer [W-50]."""
+
+    type = "plugin_fault"
+    plugin: str
+    point: Point
+    stage: str | None = None
+    round: U32
+    fault: str
+    message: str
+    stdout_b64: str | None = None
+
+
+class ChangedArtifact(Fact):
+    """A watched artifact and how it changed [G-37]."""
+
+    type = "artifact"
+    path: str
+    kinds: tuple[str, ...]
+
+
+class TamperFound(Fact):
+    """What the host found about the watched artifacts [G-40]."""
+
+    type = "tamper"
+    round: U32
+    finding: Tamper
+    artifacts: tuple[ChangedArtifact, ...]
+
+
+class Judged(Fact):
+    """The verdict of a round, with everything needed to compute it again [J2-52]."""
+
+    type = "verdict"
+    round: U32
+    verdict: Verdict
+    evidence: EvidenceSet
+    rule_sha256: str
+    tree_digest: str | None = None
+    progress: Progress
+
+
+class Continued(Fact):
+    """What follows a verdict: another round, or a stop [J2-40]."""
+
+    type = "continuation"
+    round: U32
+    state: State
+    next: Continuation
+
+
+class Noticed(Fact):
+    """Something a person should know that decides nothing."""
+
+    type = "notice"
+    code: str
+    text: str

@@ -1,0 +1,155 @@
+"""One request and its answer, without a process: bytes in, an answer or a `Silence` out.
+
+Every way in which a plugin can fail becomes one named silence here, never an exception and
+never a decision [W-50]. Which of several failures is told first is `conclude` [W-52].
+"""
+
+from dataclasses import dataclass
+from dataclasses import field
+
+from stella.codec import Refused
+from stella.escape import excerpt
+from stella.escape import visible
+from stella.limits import RAW_BYTES
+from stella.limits import STDERR_CHARS
+from stella.process.ending import Completed
+from stella.process.ending import Ending
+from stella.wire.envelope import Answer
+from stella.wire.envelope import PointAnswer
+from stella.wire.envelope import Request
+from stella.wire.envelope import point_of
+from stella.wire.envelope import read_message
+from stella.wire.envelope import write_request
+from stella.wire.points import PROTOCOL_VERSION
+from stella.wire.points import Point
+from stella.wire.silence import FaultCode
+from stella.wire.silence import Silence
+from stella.wrapper.framing import Scanner
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The conversation of one point; no host call is served, so no channel is open [T-18]."""
+
+    plugin: str
+    request: Request
+    _scanner: Scanner = field(default_factory=Scanner)
+    _answer: PointAnswer | None = None
+    _fault: Silence | None = None
+
+    @property
+    def point(self) -> Point:
+        """The point that was asked."""
+        return point_of(self.request)
+
+    @property
+    def line(self) -> bytes:
+        """The request as it goes to the plugin's stdin [W-2]."""
+        return write_request(self.request)
+
+    @property
+    def broken(self) -> bool:
+        """Whether the plugin has to be ended at once [W-50]."""
+        return self._fault is not None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing that comes can change the outcome any more [T-20]."""
+        return self.broken or self._answer is not None
+
+    def receive(self, chunk: bytes) -> None:
+        """Take a chunk of stdout; after the answer the rest is ignored [W-54]."""
+        if self.over:
+            return
+        documents, broken = self._scanner.feed(chunk)
+        if documents:
+            self._read(documents[0])
+        elif broken is not None:
+            self._fault = self._decode(broken.reason, broken.raw)
+
+    def conclude(self, done: Completed, deadline: float) -> Answer | Silence:
+        """Return what the point gave, once the process is over [W-50, W-52, T-22 to T-28].
+
+        `deadline` is the effective number of seconds, for the message of a timeout.
+        """
+        match done.ending:
+            case Ending.NOT_STARTED:
+                return self._silence(FaultCode.SPAWN, done.reason)
+            case Ending.OVERFLOWED:
+                stream = done.overflowed or "stdout"
+                return self._silence(
+                    FaultCode.OUTPUT_CAP, f"{stream} crossed the limit of its output"
+                )
+            case Ending.TIMED_OUT:
+                return self._silence(
+                    FaultCode.TIMEOUT, f"no end within {deadline:g} s of its start"
+                )
+            case Ending.LOST:
+                return self._silence(FaultCode.TRANSPORT, done.reason)
+            case Ending.STOPPED | Ending.EXITED | Ending.SIGNALLED:
+                return self._judged(done)
+
+    def _judged(self, done: Completed) -> Answer | Silence:
+        if self._fault is not None:
+            return self._fault
+        if done.stdin_broken:
+            return self._silence(FaultCode.TRANSPORT, f"writing stdin: {done.stdin_broken}")
+        if done.signal is not None:
+            return self._exit(f"signal {done.signal}", done)
+        if done.code:
+            return self._exit(f"code {done.code}", done)
+        if self._answer is None:
+            return self._unanswered(done)
+        version = self._answer.body.protocol_version
+        if version > PROTOCOL_VERSION:
+            return self._silence(
+                FaultCode.PROTOCOL_VERSION,
+                f"the answer has version {version}; this host speaks {PROTOCOL_VERSION}",
+            )
+        if self._answer.point is not self.point:
+            return self._silence(
+                FaultCode.POINT_MISMATCH,
+                f"asked {self.point.value}, answered {self._answer.point.value}",
+            )
+        return self._answer.body
+
+    def _read(self, document: bytes) -> None:
+        try:
+            message = read_message(document)
+        except Refused as refused:
+            fault = refused.reasons[0]
+            self._fault = self._decode(f"{fault.token.value}: {fault}", document)
+            return
+        if isinstance(message, PointAnswer):
+            self._answer = message
+            return
+        self._fault = self._silence(
+            FaultCode.UNANNOUNCED_CALL,
+            f'it asked "{message.call.value}", and no host call is open to it',
+        )
+
+    def _unanswered(self, done: Completed) -> Silence:
+        if self._scanner.rest.strip():
+            reason = "exit 0 with a document that is cut off"
+        elif done.stderr.lstrip()[:1] in (b"{", b"["):
+            reason = "exit 0 without an answer; your answer went to stderr, it belongs on stdout"
+        else:
+            reason = "exit 0 without an answer"
+        return self._silence(FaultCode.NO_RESPONSE, reason + _stderr(done), self._scanner.rest)
+
+    def _exit(self, how: str, done: Completed) -> Silence:
+        late = ", after a valid answer, which is not used" if self._answer else ""
+        return self._silence(FaultCode.EXIT, f"{how}{late}{_stderr(done)}")
+
+    def _decode(self, reason: str, raw: bytes) -> Silence:
+        shown = excerpt(raw.decode("utf-8", "replace"))
+        return self._silence(FaultCode.DECODE, f"{reason}; got: {shown}", raw)
+
+    def _silence(self, code: FaultCode, message: str, raw: bytes = b"") -> Silence:
+        text = f"{visible(self.plugin)} {self.point.value}: {message}"
+        return Silence(code=code, message=text, raw=raw[:RAW_BYTES])
+
+
+def _stderr(done: Completed) -> str:
+    text = excerpt(done.stderr.decode("utf-8", "replace"), STDERR_CHARS)
+    return f"; stderr: {text}" if text else f"; it printed nothing and ran {done.duration_ms} ms"

@@ -1,0 +1,119 @@
+"""Where one document ends and the next begins on a plugin's stdout [T-13 to T-17].
+
+A scanner of bytes, linear in the output whatever it holds. It does not read JSON: it tracks
+strings and depth, and the codec judges each complete document.
+"""
+
+import re
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Final
+
+from stella import limits
+
+_SPACE: Final = b" \t\r\n"
+_BOM: Final = b"\xef\xbb\xbf"
+_OUTSIDE: Final = re.compile(rb'["\[\]{}]')
+_INSIDE: Final = re.compile(rb'["\\]')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotJson:
+    """The stream cannot become a document: `raw` is what stands there [T-14, T-17]."""
+
+    reason: str
+    raw: bytes
+
+
+@dataclass(slots=True)
+class Scanner:
+    """Cuts a stream into documents; feed it chunks as they come.
+
+    The one tolerated byte-order mark at the very start is left on the first document [W-1].
+    """
+
+    _open: bytearray = field(default_factory=bytearray)
+    _at: int = 0
+    _depth: int = 0
+    _in_string: bool = False
+    _begun: bool = False
+
+    @property
+    def rest(self) -> bytes:
+        """What has come of a document that is not complete."""
+        return bytes(self._open)
+
+    def feed(self, chunk: bytes) -> tuple[tuple[bytes, ...], NotJson | None]:
+        """Return the documents completed by `chunk`, and what broke the stream, if anything."""
+        self._open += chunk
+        documents: list[bytes] = []
+        while True:
+            if self._depth == 0 and not self._in_string:
+                if (broken := self._enter()) is not None:
+                    return tuple(documents), broken
+                if self._depth == 0:
+                    return tuple(documents), None
+            document = self._advance()
+            if isinstance(document, NotJson):
+                return tuple(documents), document
+            if document is None:
+                return tuple(documents), None
+            documents.append(document)
+
+    def _enter(self) -> NotJson | None:
+        """Skip white space and look at the first byte of a document; depth 1 means entered."""
+        mark = b"" if self._begun else _BOM
+        if mark and self._open and mark.startswith(bytes(self._open[:3])):
+            if len(self._open) <= len(mark):
+                return None
+            lead = len(mark)
+        else:
+            lead = 0
+        start = lead
+        while start < len(self._open) and self._open[start] in _SPACE:
+            start += 1
+        if start == len(self._open):
+            return None
+        if self._open[start] not in b"{[":
+            return NotJson(
+                reason="the output does not begin with a JSON object", raw=bytes(self._open)
+            )
+        self._begun = True
+        self._at = start + 1
+        self._depth = 1
+        return None
+
+    def _advance(self) -> bytes | NotJson | None:
+        """Move on to the end of the open document; None when it has not come yet."""
+        while True:
+            pattern = _INSIDE if self._in_string else _OUTSIDE
+            found = pattern.search(self._open, self._at)
+            if found is None:
+                self._at = len(self._open)
+                return None
+            self._at = found.end()
+            sign = found.group()
+            if sign == b"\\":
+                if self._at == len(self._open):
+                    self._at -= 1  # the escaped byte has not come yet
+                    return None
+                self._at += 1
+            elif sign == b'"':
+                self._in_string = not self._in_string
+            elif sign in b"[{":
+                self._depth += 1
+                if self._depth > limits.JSON_DEPTH:
+                    return NotJson(
+                        reason=f"too-deep: more than {limits.JSON_DEPTH} nested containers",
+                        raw=bytes(self._open),
+                    )
+            else:
+                self._depth -= 1
+                if self._depth == 0:
+                    return self._cut()
+
+    def _cut(self) -> bytes:
+        document = bytes(self._open[: self._at])
+        del self._open[: self._at]
+        self._at = 0
+        return document
