@@ -90,6 +90,7 @@ BASH_SECS_DEFAULT: Final = 120
 BASH_SECS_MAX: Final = 600
 TREE_FILES: Final = 50_000
 TREE_SECS: Final = 20
+GIT_LIST_BYTES: Final = 32 * MIB
 DIFF_BYTES: Final = 65_536
 
 # Journal [J2-13, J2-22]

@@ -52,10 +52,12 @@ def download(package: str, version: str, folder: Path) -> Path:
 
     Only a wheel for every platform is accepted, so that all machines get the same file.
     """
-    words = (sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-input")
-    words += ("--disable-pip-version-check", "--retries=2", "--timeout=20")
-    words += ("--no-deps", "--only-binary=:all:", "--platform=any", "--implementation=py")
-    words += ("--abi=none", f"--dest={folder}", f"{package}=={version}")
+    words = (
+        *(sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-input"),
+        *("--disable-pip-version-check", "--retries=2", "--timeout=20"),
+        *("--no-deps", "--only-binary=:all:", "--platform=any", "--implementation=py"),
+        *("--abi=none", f"--dest={folder}", f"{package}=={version}"),
+    )
     try:
         done = subprocess.run(
             words, capture_output=True, text=True, timeout=PIP_SECONDS, check=False

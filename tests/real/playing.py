@@ -10,8 +10,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from stella import limits
 from tests.real.workspace import Script
+
+from stella import limits
 
 
 @dataclass(slots=True, kw_only=True)

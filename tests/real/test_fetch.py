@@ -6,7 +6,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from tests.real import fetch
 
 
@@ -94,5 +93,14 @@ def test_a_release_that_is_here_already_is_not_fetched_again(tmp_path: Path) -> 
 
 @pytest.mark.real
 def test_pip_is_heard_when_a_release_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(fetch.FetchError, match="toolz 0.0.0: pip ended with 1: .*toolz==0.0.0"):
+    with pytest.raises(
+        fetch.FetchError, match=r"^toolz 0\.0\.0: pip ended with 1: .*toolz==0\.0\.0"
+    ):
         fetch.download("toolz", "0.0.0", tmp_path)
+
+
+@pytest.mark.real
+def test_a_release_with_another_digest_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(fetch.FetchError, match="expected sha256"):
+        fetch.source("toolz", "1.0.0", "0" * 64, tmp_path)
+    assert not list(tmp_path.iterdir())

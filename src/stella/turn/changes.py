@@ -27,6 +27,15 @@ class ChangeBook:
             self.last[change.path] = change.after
             self.lines += (change.added or 0) + (change.removed or 0)
 
+    def absorb(self, later: "ChangeBook") -> None:
+        """Add a later turn's book to the book of the run."""
+        self.measured = self.measured and later.measured
+        self.actions += later.actions
+        self.lines += later.lines
+        for path, digest in later.first.items():
+            self.first.setdefault(path, digest)
+            self.last[path] = later.last[path]
+
     @property
     def paths(self) -> tuple[str, ...] | None:
         """The changed paths in first-seen order, or None when unmeasured [W-19]."""

@@ -15,10 +15,11 @@ from stella.codec import Word
 from stella.message import Output
 from stella.message import ToolCall
 from stella.message import Usage
-from stella.verdict.again import Continuation
-from stella.verdict.again import Progress
+from stella.verdict.again import Ended
+from stella.verdict.again import Held
 from stella.verdict.again import State
-from stella.verdict.judge import Verdict
+from stella.verdict.finding import Verdict
+from stella.verdict.progress import Progress
 from stella.verdict.rule import VerdictRule
 from stella.wire.evidence import EvidenceSet
 from stella.wire.evidence import Tamper
@@ -361,12 +362,13 @@ class Judged(Fact):
 
 
 class Continued(Fact):
-    """What follows a verdict: another round, or a stop [J2-40]."""
+    """What follows a verdict: exactly one of another round and a stop [J2-40, J-50]."""
 
     type = "continuation"
     round: U32
     state: State
-    next: Continuation
+    again: Held | None = None
+    stop: Ended | None = None
 
 
 class Noticed(Fact):

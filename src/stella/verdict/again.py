@@ -164,17 +164,12 @@ Continuation = Another | Stop
 
 
 def again(verdict: Verdict, state: State, grant: Grant) -> Continuation:
-    """Return one more round or the end of them; at most `allowed + 1` rounds happen [J-21, J-23]."""
+    """Return one more round or the end; at most `allowed + 1` rounds happen [J-21, J-23]."""
     match verdict:
         case Met() | Undecided():
             return Stop(stop=Ended(outcome=verdict))
         case Unmet():
-            clauses = verdict.clauses
-    if (why := _stopped(state, grant)) is not None:
-        left = Left(unmet=clauses, stopped=why)
-        return Stop(stop=Ended(outcome=StoppedUnmet(unmet=left)))
-    text = guidance(clauses, state.holds_spent, allowed(state, grant))
-    return Another(again=Held(correction=Correction(unmet=clauses, guidance=text)))
+            return _after_unmet(verdict.clauses, state, grant)
 
 
 def allowed(state: State, grant: Grant) -> int:
@@ -185,6 +180,14 @@ def allowed(state: State, grant: Grant) -> int:
     if grant.max_holds is None:
         return state.host_max_holds
     return min(grant.max_holds, state.host_max_holds)
+
+
+def _after_unmet(clauses: tuple[Clause, ...], state: State, grant: Grant) -> Continuation:
+    if (why := _stopped(state, grant)) is not None:
+        left = Left(unmet=clauses, stopped=why)
+        return Stop(stop=Ended(outcome=StoppedUnmet(unmet=left)))
+    text = guidance(clauses, state.holds_spent, allowed(state, grant))
+    return Another(again=Held(correction=Correction(unmet=clauses, guidance=text)))
 
 
 def _stopped(state: State, grant: Grant) -> Stopped | None:

@@ -1,0 +1,304 @@
+"""A run: rounds of one turn each, held open until the declared rule is met [D-10, D-16].
+
+A plugin is asked before and after a turn; judge and again are plain function calls in
+between. A fault of a plugin never aborts a turn and never becomes `met` [W-50].
+"""
+
+from dataclasses import dataclass
+from dataclasses import field
+
+from stella.message import Message
+from stella.message import Role
+from stella.turn.ask import Cancelled
+from stella.turn.ask import Turn
+from stella.turn.ask import ask
+from stella.turn.asking import Asking
+from stella.turn.changes import ChangeBook
+from stella.turn.facts import Cause
+from stella.turn.facts import ChangedArtifact
+from stella.turn.facts import Continued
+from stella.turn.facts import Judged
+from stella.turn.facts import MessageAppended
+from stella.turn.facts import PipelineBound
+from stella.turn.facts import Prompted
+from stella.turn.facts import RunStatus
+from stella.turn.facts import TamperFound
+from stella.turn.facts import TurnStatus
+from stella.turn.loop import Transcript
+from stella.turn.loop import TurnEnd
+from stella.turn.loop import TurnSetup
+from stella.turn.loop import turn
+from stella.turn.prompt import guarded
+from stella.turn.questions import Inspect
+from stella.turn.questions import Inspection
+from stella.turn.questions import TakeBaseline
+from stella.turn.questions import tell
+from stella.turn.stages import Composition
+from stella.turn.tally import Tally
+from stella.verdict.again import Another
+from stella.verdict.again import Ceiling
+from stella.verdict.again import Continuation
+from stella.verdict.again import Correction
+from stella.verdict.again import Outcome
+from stella.verdict.again import State
+from stella.verdict.again import Stop
+from stella.verdict.again import again
+from stella.verdict.finding import Met
+from stella.verdict.finding import Undecided
+from stella.verdict.finding import Unmet
+from stella.verdict.finding import Verdict
+from stella.verdict.judge import judge
+from stella.verdict.progress import Standing
+from stella.verdict.progress import progress
+from stella.verdict.rule import rule_digest
+from stella.wire.evidence import Artifact
+from stella.wire.evidence import EvidenceSet
+from stella.wire.evidence import Tamper
+from stella.wire.evidence import Tampered
+from stella.wire.evidence import TamperState
+from stella.wire.evidence import gathered
+
+CEILINGS = {
+    Cause.STEP_LIMIT: Ceiling.STEPS,
+    Cause.STUCK_LOOP: Ceiling.STEPS,
+    Cause.MONEY_LIMIT: Ceiling.MONEY,
+    Cause.TOKEN_LIMIT: Ceiling.MONEY,
+    Cause.TIME_LIMIT: Ceiling.TIME,
+}
+"""Which ceiling of `again` a turn's limit is [D-18, E-80]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSetup:
+    """What a run is told at its start; without `composition` the plain loop runs [D-6].
+
+    `first_turn` is the number of the next turn of the session [E-2].
+    """
+
+    goal: str
+    source: str
+    first_turn: int
+    principal: str
+    model: str
+    max_steps: int
+    concurrent: frozenset[str]
+    tools_sha256: str
+    composition: Composition | None = None
+    bound: PipelineBound | None = None
+    host_max_holds: int = 0
+    test_command: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd:
+    """How a run ended [E-122]; `turn` is its last one, None when none began."""
+
+    status: RunStatus
+    rounds: int
+    turn: TurnEnd | None
+    verdict: Verdict | None
+    evidence: EvidenceSet | None
+    outcome: Outcome | None
+    tally: Tally
+    changes: ChangeBook
+    cancelled_by: str | None = None
+
+
+@dataclass(slots=True)
+class _Run:
+    """What a run has gathered so far; counts never start again inside it [D-19]."""
+
+    setup: RunSetup
+    transcript: Transcript
+    tally: Tally = field(default_factory=Tally)
+    book: ChangeBook = field(default_factory=ChangeBook)
+    round: int = 0
+    rounds: int = 0
+    holds: int = 0
+    last: TurnEnd | None = None
+    verdict: Verdict | None = None
+    evidence: EvidenceSet | None = None
+    outcome: Outcome | None = None
+    standing: Standing | None = None
+
+    def end(self, status: RunStatus, by: str | None = None) -> RunEnd:
+        return RunEnd(
+            status=status,
+            rounds=self.rounds,
+            turn=self.last,
+            verdict=self.verdict,
+            evidence=self.evidence,
+            outcome=self.outcome,
+            tally=self.tally,
+            changes=self.book,
+            cancelled_by=by,
+        )
+
+
+def run(setup: RunSetup, transcript: Transcript) -> Turn[RunEnd]:
+    """Run one prompt to its end, with or without a pipeline."""
+    state = _Run(setup=setup, transcript=transcript)
+    try:
+        yield from tell(None, Prompted(text=setup.goal, source=setup.source))
+        if setup.composition is None:
+            yield from _turn(state, (), None)
+        else:
+            yield from _rounds(state, setup.composition)
+    except Cancelled as cancelled:
+        return state.end(RunStatus.CANCELLED, cancelled.by)
+    return state.end(_status(state))
+
+
+def _rounds(state: _Run, composition: Composition) -> Turn[None]:
+    setup = state.setup
+    if setup.bound is not None:
+        yield from tell(None, setup.bound)
+    granted = yield from ask(TakeBaseline())
+    if granted.baseline is not None:
+        yield from tell(None, granted.baseline, durable=True)
+    asking = Asking(
+        composition=composition,
+        goal=setup.goal,
+        candidate=granted.candidate,
+        test_command=setup.test_command,
+    )
+    correction: Correction | None = None
+    while True:
+        turn_id = _turn_id(state)
+        contributed = yield from asking.before(turn_id, state.round)
+        end = yield from _turn(state, contributed, correction)
+        if end.status is TurnStatus.CANCELLED or end.cause is Cause.SOFT_STOP:
+            return
+        continuation = yield from _judged(state, composition, asking, end)
+        if not isinstance(continuation, Another):
+            return
+        correction = continuation.correction
+        state.holds += 1
+        state.round += 1
+
+
+def _turn(
+    state: _Run, contributed: tuple[Message, ...], correction: Correction | None
+) -> Turn[TurnEnd]:
+    """Append this turn's messages in their order [E-132], then run it."""
+    setup = state.setup
+    if state.round == 0:
+        state.transcript.append(Message(role=Role.USER, content=guarded(setup.goal)))
+    for message in contributed:
+        state.transcript.append(message)
+    if correction is not None:
+        guidance = correction.guidance
+        text = f"## {guidance.label}\n\n{guidance.text}"
+        state.transcript.append(Message(role=Role.USER, content=text))
+        fact = MessageAppended(role="user", origin="correction", label=guidance.label, text=text)
+        yield from tell(_turn_id(state), fact)
+    end = yield from turn(
+        TurnSetup(
+            turn=_turn_id(state),
+            round=state.round,
+            principal=setup.principal,
+            model=setup.model,
+            max_steps=setup.max_steps,
+            concurrent=setup.concurrent,
+            tools_sha256=setup.tools_sha256,
+        ),
+        state.transcript,
+    )
+    state.rounds += 1
+    state.last = end
+    state.tally.add(end.tally)
+    state.book.absorb(end.changes)
+    return end
+
+
+def _judged(
+    state: _Run, composition: Composition, asking: Asking, end: TurnEnd
+) -> Turn[Continuation | None]:
+    """Ask, compare, judge and decide whether to go on [D-16 steps 5 to 8, D-18]."""
+    turn_id = _turn_id(state)
+    asking.measured(end.changes)
+    before = yield from ask(Inspect())
+    observed = yield from asking.after(turn_id, state.round, end)
+    found = _worse(before, (yield from ask(Inspect())))
+    evidence = gathered(observed, found.finding)
+    tamper = TamperFound(round=state.round, finding=found.finding, artifacts=found.artifacts)
+    yield from tell(turn_id, tamper)
+    rule = composition.rule
+    verdict = judge(rule, evidence)
+    clauses = verdict.clauses if isinstance(verdict, Unmet) else ()
+    standing = Standing(unmet=clauses, tree_digest=found.digest)
+    moved = progress(state.standing, standing)
+    state.verdict, state.evidence, state.standing = verdict, evidence, standing
+    judged = Judged(
+        round=state.round,
+        verdict=verdict,
+        evidence=evidence,
+        rule_sha256=rule_digest(rule),
+        tree_digest=found.digest,
+        progress=moved,
+    )
+    yield from tell(turn_id, judged, durable=True)
+    if end.status is TurnStatus.FAILED:
+        return None
+    facts = State(
+        holds_spent=state.holds,
+        host_max_holds=state.setup.host_max_holds,
+        progress=moved,
+        ceiling=CEILINGS.get(end.cause) if end.cause else None,
+    )
+    continuation = again(verdict, facts, composition.grant)
+    match continuation:
+        case Another():
+            fact = Continued(round=state.round, state=facts, again=continuation.again)
+        case Stop():
+            fact = Continued(round=state.round, state=facts, stop=continuation.stop)
+            state.outcome = continuation.outcome
+    yield from tell(turn_id, fact, durable=True)
+    return continuation
+
+
+def _worse(first: Inspection, second: Inspection) -> Inspection:
+    """Return both comparisons as one: what either found stays found [Q-27]."""
+    kinds: dict[str, set[str]] = {}
+    for artifact in (*first.artifacts, *second.artifacts):
+        kinds.setdefault(artifact.path, set()).update(artifact.kinds)
+    artifacts = tuple(
+        ChangedArtifact(path=path, kinds=tuple(sorted(kinds[path]))) for path in sorted(kinds)
+    )
+    finding: Tamper = TamperState.CLEAN
+    if artifacts:
+        finding = Tampered(tampered=Artifact(artifact=artifacts[0].path))
+    elif TamperState.NOT_CHECKED in (first.finding, second.finding):
+        finding = TamperState.NOT_CHECKED
+    return Inspection(finding=finding, artifacts=artifacts, digest=second.digest)
+
+
+def _turn_id(state: _Run) -> str:
+    return f"t{state.setup.first_turn + state.round}"
+
+
+def _status(state: _Run) -> RunStatus:
+    """Return the status of a run, first row that applies [E-122]."""
+    assert state.last is not None  # noqa: S101  # a run that was not cancelled had a turn
+    match state.last.status:
+        case TurnStatus.CANCELLED:
+            return RunStatus.CANCELLED
+        case TurnStatus.FAILED:
+            return RunStatus.FAILED
+        case TurnStatus.STOPPED:
+            return RunStatus.STOPPED
+        case TurnStatus.COMPLETED:
+            return _judged_status(state)
+
+
+def _judged_status(state: _Run) -> RunStatus:
+    composition = state.setup.composition
+    if composition is None or not composition.rule.requirements:
+        return RunStatus.COMPLETED
+    match state.verdict:
+        case Met():
+            return RunStatus.MET
+        case Unmet():
+            return RunStatus.UNMET
+        case Undecided() | None:
+            return RunStatus.UNDECIDED
