@@ -38,8 +38,7 @@ from typing import NamedTuple
 PROTOCOL_VERSION = 1
 TEST_LIMIT_SECS = 240.0  # below the 300 s of plugin.toml, so that an answer is still possible
 TAIL_BYTES = 256 * 1024  # of the test's output, kept to read its runner's closing words
-DRAIN_BLOCKS = 64  # more than any pipe holds
-TICK_SECS = 0.02
+TICK_SECS = 0.01
 DEEPEST = 64  # containers inside one another
 U32_MAX = 2**32 - 1
 SHOWN_CHARS = 40  # of a value that is quoted in a refusal
@@ -160,8 +159,7 @@ def directory(value: Any, place: str) -> str:
 
 # Keys are read in this order. The point and the version come first, because with another
 # point or version the other keys may be others too.
-BASELINE = ("not-run", "passed", "failed", "unobserved")
-TEST = {"program": str, "args?": [str], "baseline?": BASELINE}
+TEST = {"program": str, "args?": [str], "baseline?": ("not-run", "passed", "failed", "unobserved")}
 CANDIDATE = {"handle": str, "root": directory, "test?": TEST}
 TURN = {"completed": bool, "answer?": str, "tools?": [str], "changed_files?": [str]}
 BODY = {
@@ -211,8 +209,7 @@ def located(name: str, root: str) -> str | None:
 def exited(child: subprocess.Popen[bytes]) -> bool:
     """Return whether the test ended."""
     if hasattr(os, "waitid"):  # left unreaped it keeps its number, so its group can be killed
-        options = os.WEXITED | os.WNOWAIT | os.WNOHANG
-        return os.waitid(os.P_PID, child.pid, options) is not None
+        return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
     return child.poll() is not None
 
 
@@ -263,7 +260,7 @@ def run(argv: list[str], root: str, cache: str, host: Host) -> Ran | None:
             with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
                 os.killpg(child.pid, signal.SIGKILL)
         code = child.wait()
-        for _ in range(DRAIN_BLOCKS):
+        for _ in range(64):  # more than any pipe holds
             if not pump(output, tail):
                 break
     return Ran(code if alone and code >= 0 else None, millis, bytes(tail))
@@ -273,8 +270,8 @@ class Runner(NamedTuple):
     """What is known of one test runner: patterns for its command and for its output.
 
     `failed` are the exit statuses of a failing test, `empty` those of a run without tests;
-    other ones, and `broken`, mean broken. `none` means that nothing ran. After status 0,
-    `counts` finds the lines that count tests; when none of them has `some`, nothing ran.
+    any other and `broken` mean broken. `counts` finds the lines that count tests: after
+    status 0 nothing ran when none of them has `some`. Without such a line, `none` says it.
     """
 
     command: str
@@ -286,7 +283,7 @@ class Runner(NamedTuple):
     some: str = r"\b[1-9]\d* x?passed\b"
 
 
-PYTHON = r"python\S* (?:-[XW] \S+ |-(?![mXW] )\S+ )*-m "
+PYTHON = r"python\S* (?:-[XW] \S+ |-(?![mXW] )\S+ )*-\w*m "
 RUNNERS = (
     Runner(
         rf"(?:{PYTHON})?pytest|py\.test",
@@ -299,7 +296,8 @@ RUNNERS = (
         failed=(1,),
         empty=(5,),
         broken=r"unittest\.loader\._FailedTest",
-        none=r"^Ran (?:0|(\d+)) tests? in .*\n\nOK(?(1) \(.*\b(?:skipped|failures)=\1\b)",
+        counts=r"^Ran \d+ tests? in .*\n\n.*",
+        some=r"^Ran (?!0)(\d+) .*\n\n(?!OK \(.*\b(?:skipped|failures)=\1\b)",
     ),
     Runner("cargo test", (101,), broken="error: could not compile", counts="^test result: .*"),
     Runner("cargo nextest run", failed=(100,), empty=(4,)),
@@ -307,7 +305,7 @@ RUNNERS = (
         "go test",
         failed=(1,),
         broken=r"\[(?:build|setup) failed\]",
-        counts=r"^(?:ok|\?)\s.*",
+        counts=r"^(?:testing: warning: no tests to run\nPASS\n)?(?:ok|\?)\s.*",
         some=r"^ok\s(?!.*\[no tests to run\])",
     ),
     Runner(
@@ -319,16 +317,16 @@ RUNNERS = (
     ),
     Runner("vitest", (1,), none="^ *No test files found, exiting", counts="^ *Tests  .*"),
 )
-LAUNCHERS = r"(?:(?:\S*/)?(?:env(?: \w+=\S*)*|npx|bunx|(?:uv|poetry|pipenv) run|pnpm exec) )*"
+LAUNCHER = r"env(?: \w+=\S*)*|(?:npx|bunx|(?:uv|poetry|pipenv) run|pnpm exec)(?: -\S+)*"
 NOT_STARTED = (126, 127)  # what env, sh and their kind say of a program they cannot start
-ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+ESCAPE = r"\x1b\[[0-?]*[ -/]*[@-~]"
 
 
 def runner_of(words: list[str]) -> Runner | None:
     """Return the runner that `words` start, or none when they start something else."""
     line = " ".join(re.sub(r"\s", "_", word) for word in words)
     for runner in RUNNERS:
-        if re.match(rf"{LAUNCHERS}(?:\S*/)?(?:{runner.command})(?: |$)", line):
+        if re.match(rf"(?:(?:\S*/)?(?:{LAUNCHER}) )*(?:\S*/)?(?:{runner.command})(?: |$)", line):
             return runner
     return None
 
@@ -340,18 +338,15 @@ def outcome(words: list[str], ran: Ran) -> str:
     runner = runner_of(words)
     if runner is None:
         return "failed" if ran.code else "passed"
-    said = ESCAPES.sub("", ran.tail.decode("utf-8", "replace"))
-    if ran.code in runner.empty or re.search(runner.none, said, re.MULTILINE):
+    said = re.sub(ESCAPE, "", ran.tail.decode("utf-8", "replace"))
+    counts = [line[0] for line in re.finditer(runner.counts, said, re.MULTILINE)]
+    if ran.code in runner.empty or (not counts and re.search(runner.none, said, re.MULTILINE)):
         return "nothing"
-    counts = [found[0] for found in re.finditer(runner.counts, said, re.MULTILINE)]
     if ran.code == 0:
         idle = counts and not any(re.search(runner.some, line) for line in counts)
         return "nothing" if idle else "passed"
-    if re.search(runner.broken, said) or (
-        "--continue-on-collection-errors" in words and not any("failed" in at for at in counts)
-    ):
-        return "broken"
-    return "failed" if ran.code in runner.failed else "broken"
+    broken = ran.code not in runner.failed or re.search(runner.broken, said)
+    return "broken" if broken else "failed"
 
 
 FLIPS = {

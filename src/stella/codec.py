@@ -312,7 +312,13 @@ class _Reader:
         return tree if type(tree) is str else self.wrong("a string", tree, path)
 
     def anything(self, kind: Any, tree: object, path: Path) -> object:
-        del kind, path
+        """Take free-form data; its integers must fit a signed 64-bit number [W-8]."""
+        if type(tree) is int and not -limits.I64_MAX - 1 <= tree <= limits.I64_MAX:
+            return self._range(path, tree, f"{-limits.I64_MAX - 1} to {limits.I64_MAX}")
+        if isinstance(tree, dict):
+            return {key: self.anything(kind, value, (*path, key)) for key, value in tree.items()}
+        if isinstance(tree, list):
+            return [self.anything(kind, value, (*path, i)) for i, value in enumerate(tree)]
         return tree
 
     def nothing(self, kind: Any, tree: object, path: Path) -> object:
@@ -394,6 +400,7 @@ _READERS: Final[Mapping[type, Callable[[_Reader, Any, object, Path], object]]] =
     inspect.BoolType: _Reader.boolean,
     inspect.StrType: _Reader.text,
     inspect.AnyType: _Reader.anything,
+    inspect.CustomType: _Reader.anything,  # how msgspec describes `object`
     inspect.NoneType: _Reader.nothing,
     inspect.EnumType: _Reader.word,
     inspect.VarTupleType: _Reader.row,

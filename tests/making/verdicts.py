@@ -1,4 +1,4 @@
-"""Rules, evidence, clauses and whole runs, made in one line; and the vectors of the verdict room."""
+"""Evidence, clauses and whole runs, made in one line; and the vectors of the verdict room."""
 
 import json
 from collections.abc import Iterable
@@ -125,9 +125,7 @@ def evidence(
     provenance: Provenance = Provenance.PLUGIN_REPORTED,
     **measurements: int,
 ) -> EvidenceSet:
-    return EvidenceSet(
-        provenance=provenance, flip=flip, tamper=tamper, measurements=measurements
-    )
+    return EvidenceSet(provenance=provenance, flip=flip, tamper=tamper, measurements=measurements)
 
 
 def tampered(artifact: str = "tests/t.py") -> Tampered:
@@ -145,9 +143,7 @@ def no_flip(observed: Flip = Flip.NOT_ACHIEVED) -> NoFlip:
 def clause(
     requirement: str = "a", because: Because | None = None, statement: str = "a holds"
 ) -> Clause:
-    return Clause(
-        requirement=requirement, statement=statement, because=because or over_budget()
-    )
+    return Clause(requirement=requirement, statement=statement, because=because or over_budget())
 
 
 def unmet(*clauses: Clause) -> Unmet:

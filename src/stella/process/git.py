@@ -6,12 +6,12 @@ monitor, no pager, no filter, no fetch, no lock [attacks D95, N349].
 """
 
 import os
-import shutil
 from pathlib import Path
 from typing import Final
 
 from stella import limits
 from stella.process.ending import Ending
+from stella.process.program import find_program
 from stella.process.run import run
 
 _HARDENED: Final = (
@@ -49,32 +49,23 @@ async def listed(
     there is no git, or git failed or took longer than `seconds` [T2-16, T2-52].
     """
     top = _repository(root)
-    path = "" if top is None else outside(env_path, str(top))
-    git = shutil.which("git", path=path)
+    git = find_program("git", env_path, cwd=root, skip_under=top)
     if top is None or git is None:
         return None
     where = (f"--git-dir={top / '.git'}", f"--work-tree={top}")
     question = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     done = await run(
-        (git, *_HARDENED, *where, *question),
-        env=_ENVIRONMENT | {"PATH": path},
+        (str(git), *_HARDENED, *where, *question),
+        env=_ENVIRONMENT | {"PATH": str(git.parent)},
         cwd=root,
         timeout=seconds,
         cap=limits.GIT_LIST_BYTES,
     )
     if done.ending is not Ending.EXITED or done.code != 0:
         return None
-    return tuple(sorted(set(done.stdout.split(b"\0")) - {b""}))
-
-
-def outside(env_path: str, tree: str) -> str:
-    """Return the entries of a `PATH` that are absolute and do not lead into `tree` [Q-30].
-
-    `tree` is a real path. The result may be empty: then nothing is to be looked up.
-    """
-    entries = (Path(entry) for entry in env_path.split(os.pathsep))
-    kept = (e for e in entries if e.is_absolute() and not e.resolve().is_relative_to(tree))
-    return os.pathsep.join(map(str, kept))
+    names = tuple(sorted(set(done.stdout.split(b"\0")) - {b""}))
+    # A root that a repository around it ignores is a tree of its own, not an empty one.
+    return names if names or top == Path(root) else None
 
 
 def _repository(root: str) -> Path | None:

@@ -36,27 +36,19 @@ ENDED: Final = b"Z"  # raw wait status or UNKNOWN; others killed; others the sys
 UNKNOWN: Final = -1
 
 PASSED: Final = 4  # control, stdin, stdout, stderr
-UMASK: Final = 0o077  # [T-7]
-PATIENCE_SECS: Final = 5.0  # how long guards may take once the host is gone
 
 _ADOPT: Final = 36  # PR_SET_CHILD_SUBREAPER
 _BLOCK: Final = 64 * 1024
-_UNTOUCHED: Final = frozenset(
-    (
-        *(signal.SIGKILL, signal.SIGSTOP),
-        # A handler would return into the faulting instruction, for ever.
-        *(signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP),
-    )
-)
+# A handler of these would return into the faulting instruction, for ever.
+_FAULTS: Final = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
 
 
 def shield() -> None:
-    """Survive every signal that can be survived, in a way that children do not inherit.
+    """Survive every signal that can be, by handlers: at exec they become the defaults [T-7].
 
-    A handler becomes the default at exec while an ignored signal stays ignored; so this also
-    undoes what the host ignores, such as SIGHUP under nohup [T-7].
+    An ignored signal would stay ignored, such as SIGHUP under nohup.
     """
-    for number in signal.valid_signals() - _UNTOUCHED:
+    for number in signal.valid_signals() - _FAULTS - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
@@ -64,9 +56,8 @@ def shield() -> None:
 def adopt() -> None:
     """Become the parent of every orphan below this process, where the system allows it [T-32]."""
     if sys.platform == "linux":
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.prctl(_ADOPT, ctypes.c_ulong(1), *(ctypes.c_ulong(0),) * 3) != 0:
-            raise OSError(ctypes.get_errno(), "this system does not let orphans be adopted")
+        if ctypes.CDLL(None).prctl(_ADOPT, ctypes.c_ulong(1), *(ctypes.c_ulong(0),) * 3):
+            raise OSError("this system does not let orphans be adopted")
 
 
 def wakeups() -> socket.socket:
@@ -86,10 +77,8 @@ def calm(wake: socket.socket) -> None:
 
 
 def descriptor_of(host: int) -> int | None:
-    """Return a descriptor that is readable once `host`, our parent, is gone; None without one.
-
-    It covers a host that forked: the copy holds its sockets open when the host dies.
-    """
+    """Return a descriptor that is readable once `host`, our parent, is gone; None without one."""
+    # A host that forked left a copy that holds its sockets open: they alone would not tell.
     with suppress(OSError):
         if sys.platform == "linux" and os.getppid() == host:
             return os.pidfd_open(host)
@@ -106,35 +95,43 @@ def listen(*sources: socket.socket | int | None) -> select.poll:
 
 
 def children() -> list[int]:
-    """Return the process numbers of this process's own children, dead ones included."""
-    me = os.getpid()
-    # Not Linux, or a kernel without checkpoint support.
-    with suppress(FileNotFoundError), open(f"/proc/{me}/task/{me}/children", "rb") as listed:  # noqa: PTH123 - pathlib would double the start-up time
-        return [int(pid) for pid in listed.read().split()]
+    """Return our own children, dead ones included. macOS has no such list, and no orphans."""
+    with suppress(FileNotFoundError), open("/proc/thread-self/children", "rb") as listed:  # noqa: PTH123 - pathlib would double the start-up time
+        return [int(pid) for pid in listed.read().split() if ours(int(pid))]
     with suppress(FileNotFoundError):
-        return children_by_scan(me)
+        return children_by_scan()
     return []
 
 
-def children_by_scan(parent: int) -> list[int]:
-    """Return the children of `parent` by reading the state of every process."""
-    found: list[int] = []
-    for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - as above
-        # A process may be gone since it was listed.
-        with suppress(FileNotFoundError, ProcessLookupError):
-            with open(f"/proc/{name}/stat", "rb") as stat:  # noqa: PTH123 - as above
-                after_name = stat.read().rpartition(b")")[2].split()
-            found += [int(name)] * (int(after_name[1]) == parent)
-    return found
+def children_by_scan() -> list[int]:
+    """Return the same as `children`, by asking about every process there is."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and ours(int(name))]  # noqa: PTH208 - as above
+
+
+def ours(pid: int) -> bool:
+    """Return whether `pid` is our child: the numbers in /proc may be those of another container."""
+    with suppress(ChildProcessError):
+        if sys.platform != "darwin":
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            return True
+    return False
+
+
+def reap(*, wait: bool) -> list[tuple[int, int]]:
+    """Reap the dead and return them with their raw status; ChildProcessError: no children."""
+    found = [os.waitpid(-1, 0 if wait else os.WNOHANG)]
+    with suppress(ChildProcessError):
+        while found[-1][0]:
+            found.append(os.waitpid(-1, os.WNOHANG))
+    return [(pid, status) for pid, status in found if pid]
 
 
 def strike(pid: int, kill: Callable[[int, int], None] = os.kill) -> bool:
     """Kill our unreaped child `pid` and its group; return False when the system refuses.
 
-    Not being reaped, the child keeps both numbers from being anybody else's. The group comes
-    first: that stops what forks faster than it can be followed.
+    Being unreaped, the child keeps both numbers its own. The group first: that stops what forks
+    faster than it can be followed. macOS refuses a dead group: the second signal decides.
     """
-    # macOS refuses a group of dead processes; the single signal decides.
     with suppress(PermissionError, ProcessLookupError):
         group = os.getpgid(pid)
         if group != os.getpgrp():
@@ -147,10 +144,7 @@ def strike(pid: int, kill: Callable[[int, int], None] = os.kill) -> bool:
 
 
 class Guard:
-    """One child, from its request to the moment when nothing of it is left.
-
-    `host` is a descriptor that is readable once the host is gone, or None.
-    """
+    """One child, from its request to the moment when nothing of it is left."""
 
     def __init__(self, control: socket.socket, host: int | None) -> None:
         self.control = control
@@ -176,28 +170,24 @@ class Guard:
         """Return the fields of the request, or None when the host does not want it any more."""
         head = self.read(LENGTH.size)
         body = self.read(*LENGTH.unpack(head)) if head else None
-        # A host that says more by now, or nothing more, does not want the child any more.
-        if not body or listen(self.control).poll(0) or not self.tell(ACCEPTED, os.getpid()):
+        # A host that has more to say, or nothing, does not want the child any more.
+        if not body or listen(self.control).poll(0):
             return None
+        self.tell(ACCEPTED, os.getpid())
         return body.split(b"\0")
 
     def read(self, size: int) -> bytes | None:
         """Return exactly `size` bytes, or None when the stream ends before."""
         found = bytearray()
         with suppress(ConnectionError):
-            while len(found) < size and (
-                block := self.control.recv(min(size - len(found), _BLOCK))
-            ):
+            while size > len(found) and (block := self.control.recv(size - len(found))):
                 found += block
         return bytes(found) if len(found) == size else None
 
-    def tell(self, kind: bytes, *numbers: int) -> bool:
-        """Send one report; return False when there is nobody to hear it."""
-        try:
+    def tell(self, kind: bytes, *numbers: int) -> None:
+        """Send one report; a host that is gone is noticed elsewhere."""
+        with suppress(ConnectionError):
             self.control.sendall(REPORT.pack(kind, *numbers, *(0,) * (3 - len(numbers))))
-        except ConnectionError:
-            return False
-        return True
 
     def start(self, request: list[bytes], *pipes: int) -> int | None:
         """Start the child in a session of its own [T-3, T-6, T-7, T-10]; None when that failed."""
@@ -212,7 +202,7 @@ class Guard:
                 cwd=cwd,
                 env={name: value for name, _, value in (p.partition(b"=") for p in pairs)},
                 start_new_session=True,
-                umask=UMASK,
+                umask=0o077,
             )
         except OSError as error:
             self.tell(FAILED, error.errno or 0, int(error.filename == cwd != argv[0]))
@@ -227,8 +217,7 @@ class Guard:
         except ConnectionError:
             return False
         if TERMINATE in word:
-            # What may not be signalled is found out, and reported, at the end.
-            with suppress(PermissionError, ProcessLookupError):
+            with suppress(PermissionError, ProcessLookupError):  # the end will tell
                 os.killpg(leader, signal.SIGTERM)
         return bool(word)
 
@@ -264,7 +253,8 @@ class Guard:
                 if self.control.fileno() in ready and not self.hear(leader):
                     return
                 if not exited and self.dead(leader):
-                    exited = self.tell(EXITED)
+                    exited = True
+                    self.tell(EXITED)
 
         def dead(self, leader: int) -> bool:
             """Return whether `leader` is dead, not reaping it; reap dead orphans on the way."""
@@ -276,50 +266,48 @@ class Guard:
 
 
 def end(leader: int, kill: Callable[[int, int], None] = os.kill) -> tuple[int, int, int]:
-    """Kill and reap the child's group and all that came to us as its parents died [T-30, T-32].
+    """Kill, then reap, the child's group and all that came to us as its parent died [T-30 to T-32].
 
-    Returns the child's raw wait status, how many others died of it, and how many the system
-    did not let us kill. The group is hit before the child is reaped [T-31].
+    Returns the child's raw status, how many others died of it, how many could not be killed.
     """
     status, killed = UNKNOWN, 0
     while True:
         mine = children() or [leader] * (status == UNKNOWN)
         refused = [pid for pid in mine if not strike(pid, kill)]
-        # With one of ours dying, waiting ends; otherwise it might not.
-        patience = os.WNOHANG if len(refused) == len(mine) else 0
         try:
-            pid, raw = os.waitpid(-1, patience)
+            # With one of ours dying, waiting ends; otherwise it might not.
+            found = dict(reap(wait=len(refused) < len(mine)))
         except ChildProcessError:
             return status, killed, 0
-        if pid == leader:
-            status = raw
-        elif pid:
-            killed += os.WIFSIGNALED(raw) and os.WTERMSIG(raw) == signal.SIGKILL
-        else:
+        if not found:
             return status, killed, len(refused)
+        status = found.pop(leader, status)
+        killed += list(found.values()).count(signal.SIGKILL)  # a raw status is the bare number
 
 
 class Warden:
     """Forks a guard for each request, and cleans up after a guard that was murdered."""
 
-    def __init__(self, requests: socket.socket, host: int | None) -> None:
+    def __init__(self, requests: socket.socket, host: int | None, patience: float) -> None:
         self.requests = requests
         self.host = host
+        self.patience = patience  # seconds that guards have once the host is gone
         self.wake = wakeups()
         self.guards: dict[int, int] = {}  # process number: our copy of its control socket
         self.bereft: list[int] = []  # control sockets of guards that left something behind
 
     def serve(self) -> None:
-        """Work until the host is gone."""
+        """Work until the host is gone and everything with it."""
         poller = listen(self.requests, self.wake, self.host)
-        while True:
+        wanted = True
+        while wanted:
             ready = {number for number, _ in poller.poll()}
             calm(self.wake)
             self.reap()
-            if self.host in ready:
-                return
-            if self.requests.fileno() in ready and not self.take():
-                return
+            wanted = self.host not in ready
+            if self.requests.fileno() in ready:
+                wanted &= self.take()
+        self.close()
 
     def take(self) -> bool:
         """Take one request; return False when the host has closed its side."""
@@ -368,13 +356,12 @@ class Warden:
     def reap(self) -> None:
         """Reap what is dead; kill what a murdered guard left, which has come to us [T-32].
 
-        Our copy of such a guard's control socket is closed only when nothing is left, so that
-        the host hears of an end when it is one.
+        Its control socket is closed only then, so that the host hears of an end when it is one.
         """
         with suppress(ChildProcessError):
-            while (reaped := os.waitpid(-1, os.WNOHANG))[0]:
-                control = self.guards.pop(reaped[0], None)
-                if control is not None and reaped[1] == 0:
+            for pid, status in reap(wait=False):
+                control = self.guards.pop(pid, None)
+                if control is not None and status == 0:
                     os.close(control)
                 elif control is not None:
                     self.bereft.append(control)
@@ -389,26 +376,23 @@ class Warden:
 
     def close(self) -> None:
         """Let the guards end what they guard, then kill whatever is left."""
-        until = time.monotonic() + PATIENCE_SECS
+        until = time.monotonic() + self.patience
         while self.guards and (left := until - time.monotonic()) > 0:
             listen(self.wake).poll(left * 1000)
             calm(self.wake)
             self.reap()
         self.guards.clear()
         while self.sweep():
-            os.waitpid(-1, 0)
+            reap(wait=True)
 
 
 def main() -> NoReturn:
-    """Serve the host whose process number is the only argument."""
+    """Serve the host. Arguments: its process number, our patience in seconds."""
     shield()
     adopt()
     requests = socket.socket(fileno=os.dup(0))
     os.dup2(1, 0)  # standard output leads nowhere, both ways
-    warden = Warden(requests, descriptor_of(int(sys.argv[1])))
-    warden.serve()
-    requests.close()
-    warden.close()
+    Warden(requests, descriptor_of(int(sys.argv[1])), float(sys.argv[2])).serve()
     os._exit(0)
 
 

@@ -125,9 +125,8 @@ class Asking:
         for member in self.composition.members:
             if Point.AFTER_TURN not in member.points:
                 continue
-            heard = yield from self._ask(
-                turn_id, number, member, self._question(member, number, end)
-            )
+            at = _At(turn=turn_id, round=number, member=member)
+            heard = yield from self._ask(at, self._question(at, end))
             if isinstance(heard, AfterTurnAnswer):
                 answers[member.name] = heard.evidence
         return folded(self.composition, answers)

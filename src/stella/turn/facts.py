@@ -75,7 +75,7 @@ class Cause(Word):
     CANCEL = "cancel"
 
 
-class Prompted(Fact):
+class Prompted(Fact, frozen=True, kw_only=True):
     """The person's prompt."""
 
     type = "prompt"
@@ -83,7 +83,7 @@ class Prompted(Fact):
     source: str
 
 
-class MessageAppended(Fact):
+class MessageAppended(Fact, frozen=True, kw_only=True):
     """A message that is neither the prompt, nor a reply, nor a result [J2-42]."""
 
     type = "message"
@@ -93,7 +93,7 @@ class MessageAppended(Fact):
     text: str
 
 
-class TurnStarted(Fact):
+class TurnStarted(Fact, frozen=True, kw_only=True):
     """A turn begins [E-10]."""
 
     type = "turn_started"
@@ -103,7 +103,7 @@ class TurnStarted(Fact):
     max_steps: U32
 
 
-class UsageTotal(Fact):
+class UsageTotal(Fact, frozen=True, kw_only=True):
     """What a turn or a run used [E-85]."""
 
     type = "usage"
@@ -118,7 +118,7 @@ class UsageTotal(Fact):
     known_cost_usd: float = msgspec.field(default_factory=float)
 
 
-class TurnEnded(Fact):
+class TurnEnded(Fact, frozen=True, kw_only=True):
     """A turn is over; `cost_usd` is always written, null when unknown [E-14, E-82]."""
 
     type = "turn_ended"
@@ -133,7 +133,7 @@ class TurnEnded(Fact):
     text: str
 
 
-class ModelRequested(Fact):
+class ModelRequested(Fact, frozen=True, kw_only=True):
     """A model is about to be asked [J2-41]."""
 
     type = "model_request"
@@ -146,7 +146,7 @@ class ModelRequested(Fact):
     max_output_tokens: U64 | None = None
 
 
-class ModelReplied(Fact):
+class ModelReplied(Fact, frozen=True, kw_only=True):
     """A model gave a complete reply."""
 
     type = "model_reply"
@@ -160,7 +160,7 @@ class ModelReplied(Fact):
     duration_ms: U64
 
 
-class ModelFailed(Fact):
+class ModelFailed(Fact, frozen=True, kw_only=True):
     """A model call gave no reply [E-62]."""
 
     type = "model_error"
@@ -171,7 +171,7 @@ class ModelFailed(Fact):
     delay_ms: U64 | None = None
 
 
-class CallRequested(Fact):
+class CallRequested(Fact, frozen=True, kw_only=True):
     """A reply asked for a tool; `raw` holds arguments that are no object [E-23]."""
 
     type = "call_requested"
@@ -181,7 +181,7 @@ class CallRequested(Fact):
     raw: str | None = None
 
 
-class TraceRow(Fact):
+class TraceRow(Fact, frozen=True, kw_only=True):
     """One thing the gate consulted [A-8]."""
 
     type = "trace"
@@ -192,7 +192,7 @@ class TraceRow(Fact):
     deciding: bool
 
 
-class CallJudged(Fact):
+class CallJudged(Fact, frozen=True, kw_only=True):
     """The gate's decision about one call [A-37]."""
 
     type = "authz"
@@ -206,7 +206,7 @@ class CallJudged(Fact):
     trace: tuple[TraceRow, ...] = msgspec.field(default_factory=tuple)
 
 
-class ToolStarted(Fact):
+class ToolStarted(Fact, frozen=True, kw_only=True):
     """A tool begins to run [E-23]."""
 
     type = "tool_started"
@@ -215,7 +215,7 @@ class ToolStarted(Fact):
     read_only: bool
 
 
-class ToolFinished(Fact):
+class ToolFinished(Fact, frozen=True, kw_only=True):
     """A call has its one result [E-15]."""
 
     type = "tool_finished"
@@ -226,7 +226,7 @@ class ToolFinished(Fact):
     duration_ms: U64
 
 
-class FileChanged(Fact):
+class FileChanged(Fact, frozen=True, kw_only=True):
     """A change that was measured on disk [T2-50]."""
 
     type = "file_change"
@@ -240,7 +240,7 @@ class FileChanged(Fact):
     by: str
 
 
-class Controlled(Fact):
+class Controlled(Fact, frozen=True, kw_only=True):
     """Somebody steered the run from outside."""
 
     type = "control"
@@ -249,7 +249,7 @@ class Controlled(Fact):
     detail: str | None = None
 
 
-class BoundMember(Fact):
+class BoundMember(Fact, frozen=True, kw_only=True):
     """One member of the pipeline, as bound."""
 
     type = "member"
@@ -260,7 +260,7 @@ class BoundMember(Fact):
     rule_sha256: str
 
 
-class PipelineBound(Fact):
+class PipelineBound(Fact, frozen=True, kw_only=True):
     """Which plugins wrap this run, by which rule, with how many holds."""
 
     type = "pipeline_bound"
@@ -271,7 +271,7 @@ class PipelineBound(Fact):
     signals: dict[str, bool | U64]
 
 
-class Pinned(Fact):
+class Pinned(Fact, frozen=True, kw_only=True):
     """One watched artifact and its fingerprint [G-35]."""
 
     type = "pin"
@@ -279,7 +279,7 @@ class Pinned(Fact):
     fingerprint: str
 
 
-class Baselined(Fact):
+class Baselined(Fact, frozen=True, kw_only=True):
     """What the granted test said before the run [G-20]."""
 
     type = "baseline"
@@ -294,7 +294,7 @@ class Baselined(Fact):
     complete: bool
 
 
-class ServedCall(Fact):
+class ServedCall(Fact, frozen=True, kw_only=True):
     """One host call of an exchange and what it got."""
 
     type = "served_call"
@@ -305,7 +305,7 @@ class ServedCall(Fact):
     refusal: str | None = None
 
 
-class Exchanged(Fact):
+class Exchanged(Fact, frozen=True, kw_only=True):
     """A plugin was asked; without `response` a fault follows [J2-44]."""
 
     type = "plugin_exchange"
@@ -319,7 +319,7 @@ class Exchanged(Fact):
     duration_ms: U64
 
 
-class PluginFaulted(Fact):
+class PluginFaulted(Fact, frozen=True, kw_only=True):
     """A plugin gave no usable answer [W-50]."""
 
     type = "plugin_fault"
@@ -332,7 +332,7 @@ class PluginFaulted(Fact):
     stdout_b64: str | None = None
 
 
-class ChangedArtifact(Fact):
+class ChangedArtifact(Fact, frozen=True, kw_only=True):
     """A watched artifact and how it changed [G-37]."""
 
     type = "artifact"
@@ -340,7 +340,7 @@ class ChangedArtifact(Fact):
     kinds: tuple[str, ...]
 
 
-class TamperFound(Fact):
+class TamperFound(Fact, frozen=True, kw_only=True):
     """What the host found about the watched artifacts [G-40]."""
 
     type = "tamper"
@@ -349,7 +349,7 @@ class TamperFound(Fact):
     artifacts: tuple[ChangedArtifact, ...]
 
 
-class Judged(Fact):
+class Judged(Fact, frozen=True, kw_only=True):
     """The verdict of a round, with everything needed to compute it again [J2-52]."""
 
     type = "verdict"
@@ -361,7 +361,7 @@ class Judged(Fact):
     progress: Progress
 
 
-class Continued(Fact):
+class Continued(Fact, frozen=True, kw_only=True):
     """What follows a verdict: exactly one of another round and a stop [J2-40, J-50]."""
 
     type = "continuation"
@@ -371,7 +371,7 @@ class Continued(Fact):
     stop: Ended | None = None
 
 
-class Noticed(Fact):
+class Noticed(Fact, frozen=True, kw_only=True):
     """Something a person should know that decides nothing."""
 
     type = "notice"

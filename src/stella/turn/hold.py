@@ -247,12 +247,10 @@ def _judged(
         ceiling=CEILINGS.get(end.cause) if end.cause else None,
     )
     continuation = again(verdict, facts, composition.grant)
-    match continuation:
-        case Another():
-            fact = Continued(round=state.round, state=facts, again=continuation.again)
-        case Stop():
-            fact = Continued(round=state.round, state=facts, stop=continuation.stop)
-            state.outcome = continuation.outcome
+    held = continuation.again if isinstance(continuation, Another) else None
+    ended = continuation.stop if isinstance(continuation, Stop) else None
+    state.outcome = ended.outcome if ended else None
+    fact = Continued(round=state.round, state=facts, again=held, stop=ended)
     yield from tell(turn_id, fact, durable=True)
     return continuation
 

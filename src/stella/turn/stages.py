@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from stella.errors import PipelineError
-from stella.manifest.grammar import Condition
+from stella.manifest.stages import EXECUTE
+from stella.manifest.stages import Step
 from stella.verdict.again import Grant
 from stella.verdict.rule import VerdictRule
 from stella.wire.before_turn import PublishedSignal
@@ -22,8 +23,6 @@ from stella.wire.points import PUBLISHER
 from stella.wire.points import Point
 from stella.wire.points import Signal
 
-EXECUTE = "execute"
-
 Table = Mapping[Signal, bool | int]
 """What conditions read: every one of the 15 signals and its value now [D-12, D-24]."""
 
@@ -32,14 +31,6 @@ HOST_OWNED = frozenset(
     | {Signal.MUTATING_ACTIONS, Signal.DIFF_LINES}
 )
 """The signals whose value is the host's own, whoever publishes another [D-25]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """One stage of a member's program, with its condition, None when it always runs."""
-
-    name: str
-    condition: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +44,7 @@ class Member:
     wrapper: str
     grade: Grade
     points: frozenset[Point]
-    stages: tuple[Stage, ...] = (Stage(name=EXECUTE),)
+    stages: tuple[Step, ...] = (Step(name=EXECUTE),)
     roles: frozenset[str] = frozenset()
     max_holds: int | None = None
     rule: VerdictRule = field(default_factory=VerdictRule)

@@ -4,6 +4,8 @@ Pure and total over its types. Counts, ceilings and progress are facts the host 
 a plugin influences none of them, and its ask can only lower the bound [J-5, M-21].
 """
 
+from typing import assert_never
+
 import msgspec
 
 from stella.codec import U32
@@ -170,6 +172,8 @@ def again(verdict: Verdict, state: State, grant: Grant) -> Continuation:
             return Stop(stop=Ended(outcome=verdict))
         case Unmet():
             return _after_unmet(verdict.clauses, state, grant)
+        case _:
+            assert_never(verdict)
 
 
 def allowed(state: State, grant: Grant) -> int:

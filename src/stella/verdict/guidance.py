@@ -6,6 +6,7 @@ it: the only author text is what the person accepted at install [J-30].
 
 from collections.abc import Sequence
 from typing import Final
+from typing import assert_never
 
 import msgspec
 
@@ -58,3 +59,5 @@ def reason_text(because: Because) -> str:
         case Tampered(tampered=why):
             artifact = visible(why.artifact)
             return f"{artifact} was changed during the run, so its result earns no credit"
+        case _:
+            assert_never(because)

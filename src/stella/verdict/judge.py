@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from enum import auto
+from typing import assert_never
 
 from stella.manifest.grammar import Unparsable
 from stella.manifest.grammar import parse_check
@@ -118,6 +119,8 @@ def flip_credit(policy: FlipPolicy, evidence: EvidenceSet) -> Credit:
             return Unknowable.WITNESS_UNSATISFIABLE
         case Flip.NOT_ATTEMPTED | Flip.UNOBSERVABLE:
             return Unknowable.FLIP_UNOBSERVABLE
+        case _:
+            assert_never(evidence.flip)
 
 
 def _untouched(tamper: TamperState | Tampered) -> Credit:
@@ -128,6 +131,8 @@ def _untouched(tamper: TamperState | Tampered) -> Credit:
             return Unknowable.TAMPER_UNCHECKED
         case Tampered():
             return tamper
+        case _:
+            assert_never(tamper)
 
 
 def _examined_one(
@@ -168,6 +173,8 @@ def _found(
                 yield Undecidable(undecidable=Unchecked(requirement=key))
         case NoFlip() | Tampered() | Unknowable():
             yield credit
+        case _:
+            assert_never(credit)
 
 
 def _checked(key: str, text: str, numbers: Mapping[str, int]) -> Because | Reason | None:

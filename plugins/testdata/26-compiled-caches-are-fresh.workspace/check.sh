@@ -1,0 +1,2 @@
+test "$PYTHONDONTWRITEBYTECODE" = 1 && test -d "$PYTHONPYCACHEPREFIX" &&
+  test -z "$(ls -A "$PYTHONPYCACHEPREFIX")"

@@ -1,0 +1,3 @@
+"""The granted test, which cannot be imported."""
+
+raise ImportError("no module of that name")

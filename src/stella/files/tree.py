@@ -1,0 +1,359 @@
+"""A package as a tree of bytes: walked, digested and copied without following a link.
+
+Each step goes from one open directory to the next, so nothing can be put in the way between a
+look and a use [I-4 to I-7, I-28]. Nothing here knows what a plugin is, and nothing is started.
+"""
+
+import hashlib
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from stella import limits
+from stella.errors import PackageRefused
+from stella.escape import visible
+from stella.files.write import sync_directory
+
+CONFIGURED: Final = ".stella-configured.json"
+COMPILED: Final = "__pycache__"
+DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_VERSIONED: Final = ".git"
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_PROGRAM_MODE: Final = 0o755
+_FILE_MODE: Final = 0o644
+_DIRECTORY_MODE: Final = 0o755
+_PRIVATE_MODE: Final = 0o700
+_ONLY: Final = "a package holds only regular files and directories of its own"
+
+
+class Kind(Enum):
+    """What stands at a path; the value is how a person is told."""
+
+    FILE = "regular file"
+    DIRECTORY = "directory"
+    LINK = "symbolic link"
+    FIFO = "fifo"
+    SOCKET = "socket"
+    DEVICE = "device"
+    OTHER = "special file"
+
+
+_KINDS: Final = {
+    stat.S_IFREG: Kind.FILE,
+    stat.S_IFDIR: Kind.DIRECTORY,
+    stat.S_IFLNK: Kind.LINK,
+    stat.S_IFIFO: Kind.FIFO,
+    stat.S_IFSOCK: Kind.SOCKET,
+    stat.S_IFCHR: Kind.DEVICE,
+    stat.S_IFBLK: Kind.DEVICE,
+}
+
+
+def kind_of(mode: int) -> Kind:
+    """Return the kind that a `st_mode` stands for [I-5]."""
+    return _KINDS.get(stat.S_IFMT(mode), Kind.OTHER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One path of a tree, relative, parts joined by `/`; `sha256` is hex, empty but for a file."""
+
+    path: str
+    kind: Kind
+    mode: int
+    size: int = 0
+    sha256: str = ""
+
+    @property
+    def line(self) -> bytes:
+        """The line of the tree digest [I-28]; what no package may hold has a letter of its own."""
+        letter = {Kind.FILE: "f", Kind.DIRECTORY: "d"}.get(self.kind, "x")
+        return os.fsencode(self.path) + f"\0{letter}{self.mode:04o}\0{self.sha256}\n".encode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package:
+    """Everything in a tree, sorted by the bytes of the paths [I-28]."""
+
+    entries: tuple[Entry, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """`sha256:` and the hex digest over all entries [I-28]."""
+        return f"sha256:{hashlib.sha256(b''.join(e.line for e in self.entries)).hexdigest()}"
+
+    @cached_property
+    def files(self) -> Mapping[str, str]:
+        """Each file's path and `sha256:` digest, as a lock record keeps them [I-26]."""
+        return {e.path: f"sha256:{e.sha256}" for e in self.entries if e.kind is Kind.FILE}
+
+    def entry(self, path: str) -> Entry | None:
+        """Return what stands at `path`, or None."""
+        return next((entry for entry in self.entries if entry.path == path), None)
+
+
+def differing(before: Package, after: Package) -> tuple[str, ...]:
+    """Return each path that is not the same in both, in byte order [I-7]."""
+    unequal = set(before.entries) ^ set(after.entries)
+    return tuple(sorted({entry.path for entry in unequal}, key=os.fsencode))
+
+
+def lies_in(inner: Path, outer: Path) -> bool:
+    """Return whether `inner` is or lies in `outer`, by what they are and not by spelling.
+
+    Both are absolute and need not exist; a file system may know one directory by two names.
+    """
+    try:
+        there = os.stat(outer)
+    except OSError:
+        return inner.is_relative_to(outer)
+    found = (at.stat() for at in (inner, *inner.parents) if at.exists())
+    return any(os.path.samestat(here, there) for here in found)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    """Hold the directory of a package open; a link to one is refused [I-5].
+
+    Raises `PackageRefused` naming the path and the kind, or what the system says.
+    """
+    with _reading(str(path)):
+        _expect(str(path), Kind.DIRECTORY, os.stat(path, follow_symlinks=False))
+        root = os.open(path, DIRECTORY)
+    with _held(root):
+        yield root
+
+
+def read(root: int, name: str, most: int) -> bytes | None:
+    """Return the first `most` bytes of the file `name` in an open directory, None without one.
+
+    What is no regular file is refused unopened, so a fifo never stops the host [A11]. Raises
+    `PackageRefused`.
+    """
+    with _reading(name):
+        try:
+            found = os.stat(name, dir_fd=root, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        _expect(name, Kind.FILE, found)
+        with _held(os.open(name, _READ, dir_fd=root)) as file:
+            _expect(name, Kind.FILE, os.fstat(file))
+            data = bytearray()
+            while block := os.read(file, min(limits.MIB, most - len(data))):
+                data += block
+            return bytes(data)
+
+
+def walk(root: int) -> Package:
+    """Return the package in an open source directory, with the modes an install gives it.
+
+    Raises `PackageRefused` for a kind [I-5], a limit [I-4] or a name that no package may hold.
+    """
+    return _Walk(source=True).run(root, None)
+
+
+def copy(root: int, into: int) -> Package:
+    """Copy the package in one open directory into another, empty one, and sync all of it [I-2].
+
+    Returns what was copied. Raises `PackageRefused` as `walk` does, about the source, and the
+    system's `OSError` when the copy cannot be written.
+    """
+    package = _Walk(source=True).run(root, into)
+    sync_directory(into)
+    return package
+
+
+def installed(root: int) -> Package:
+    """Return an installed tree as it is, modes included, whatever somebody put there [I-28].
+
+    Raises `PackageRefused` when a limit of I-4 is crossed or something cannot be read.
+    """
+    return _Walk(source=False).run(root, None)
+
+
+class _Walk:
+    """One walk over one tree: what was met so far, and the bounds it is held to [I-4]."""
+
+    def __init__(self, *, source: bool) -> None:
+        self.source = source
+        self.entries: list[Entry] = []
+        self.files = 0
+        self.directories = 0
+        self.bytes = 0
+
+    def run(self, root: int, into: int | None) -> Package:
+        self.directory(root, "", into)
+        return Package(
+            entries=tuple(sorted(self.entries, key=lambda entry: os.fsencode(entry.path)))
+        )
+
+    def directory(self, here: int, prefix: str, into: int | None) -> None:
+        twins: dict[str, str] = {}
+        for name in self.names(here, prefix):
+            path = f"{prefix}{name}"
+            with _reading(path):
+                found = os.stat(name, dir_fd=here, follow_symlinks=False)
+            kind = kind_of(found.st_mode)
+            if self.skips(path, name, kind):
+                continue
+            self.bound(path, kind)
+            if self.source:
+                _refuse_name(path, name, twins)
+            if kind is Kind.DIRECTORY:
+                self.entries.append(self.inner(here, path, name, into))
+            elif kind is Kind.FILE:
+                self.entries.append(self.file(here, path, name, into))
+            elif self.source:
+                raise PackageRefused(f"{visible(path)}: a {kind.value}; {_ONLY}")
+            else:
+                mode = stat.S_IMODE(found.st_mode)
+                self.entries.append(Entry(path=path, kind=kind, mode=mode))
+
+    def names(self, here: int, prefix: str) -> list[str]:
+        """Return the names in a directory in byte order, no more than can be legal and one."""
+        left = limits.PACKAGE_FILES - self.files + limits.PACKAGE_DIRECTORIES - self.directories
+        names: list[str] = []
+        with _reading(prefix or "."), os.scandir(here) as listed:
+            for item in listed:
+                names.append(item.name)
+                if len(names) > left + len((_VERSIONED, COMPILED)):
+                    break
+        return sorted(names, key=os.fsencode)
+
+    def skips(self, path: str, name: str, kind: Kind) -> bool:
+        if name == COMPILED and kind is Kind.DIRECTORY:
+            return True
+        return name == _VERSIONED if self.source else path == CONFIGURED
+
+    def bound(self, path: str, kind: Kind) -> None:
+        """Count one more entry and refuse the one that crosses a limit [I-4]."""
+        if kind is Kind.DIRECTORY:
+            self.directories += 1
+        else:
+            self.files += 1
+        _limit(path, self.files, limits.PACKAGE_FILES, "files")
+        _limit(path, self.directories, limits.PACKAGE_DIRECTORIES, "directories")
+        _limit(path, path.count("/") + 1, limits.PACKAGE_DEPTH, "levels of depth")
+        length = len(os.fsencode(path))
+        _limit(path, length, limits.PACKAGE_PATH_BYTES, "bytes in one path")
+
+    def inner(self, here: int, path: str, name: str, into: int | None) -> Entry:
+        with _reading(path):
+            below = os.open(name, DIRECTORY, dir_fd=here)
+        with _held(below):
+            mode = self.mode(path, os.fstat(below).st_mode, _DIRECTORY_MODE)
+            if into is None:
+                self.directory(below, f"{path}/", None)
+            else:
+                os.mkdir(name, _PRIVATE_MODE, dir_fd=into)
+                with _held(os.open(name, DIRECTORY, dir_fd=into)) as target:
+                    self.directory(below, f"{path}/", target)
+                    os.fchmod(target, mode)
+                    sync_directory(target)
+        return Entry(path=path, kind=Kind.DIRECTORY, mode=mode)
+
+    def file(self, here: int, path: str, name: str, into: int | None) -> Entry:
+        with _reading(path):
+            source = os.open(name, _READ, dir_fd=here)
+        with _held(source):
+            found = os.fstat(source)
+            _expect(path, Kind.FILE, found)
+            if self.source and found.st_nlink > 1:
+                names = f"{found.st_nlink} names for one file"
+                raise PackageRefused(f"{visible(path)}: a hard link, {names}; {_ONLY}")
+            program = found.st_mode & stat.S_IXUSR
+            mode = self.mode(path, found.st_mode, _PROGRAM_MODE if program else _FILE_MODE)
+            _limit(path, self.bytes + found.st_size, limits.PACKAGE_BYTES, "bytes in total")
+            if into is None:
+                return self.content(source, path, found.st_size, mode, None)
+            with _held(os.open(name, _CREATE, _FILE_MODE, dir_fd=into)) as target:
+                entry = self.content(source, path, found.st_size, mode, target)
+                os.fchmod(target, mode)
+                os.fsync(target)
+            return entry
+
+    def content(self, source: int, path: str, size: int, mode: int, target: int | None) -> Entry:
+        """Read a file to its end, counting: its size is only what it said of itself [A14, A16]."""
+        digest = hashlib.sha256()
+        count = 0
+        while block := _block(source, path, size + 1 - count):
+            count += len(block)
+            digest.update(block)
+            if target is not None:
+                _write(target, block)
+        if count != size:
+            raise PackageRefused(f"{visible(path)}: changed while it was read")
+        self.bytes += count
+        return Entry(path=path, kind=Kind.FILE, mode=mode, size=size, sha256=digest.hexdigest())
+
+    def mode(self, path: str, mode: int, normal: int) -> int:
+        """Return the mode an entry gets [I-6], or the one it has in an installed tree."""
+        if not self.source:
+            return stat.S_IMODE(mode)
+        for bit, word in ((stat.S_ISUID, "setuid"), (stat.S_ISGID, "setgid")):
+            if mode & bit:
+                raise PackageRefused(f"{visible(path)}: has the {word} bit; {_ONLY}")
+        return normal
+
+
+def _refuse_name(path: str, name: str, twins: dict[str, str]) -> None:
+    """Refuse a name that cannot be shown as it is [A19], or that a file system may merge [A20]."""
+    if any(unicodedata.category(char) == "Cs" for char in name):
+        raise PackageRefused(f"{visible(path)}: the name is not UTF-8")
+    if visible(name) != name:
+        raise PackageRefused(
+            f"{visible(path)}: the name holds characters or spaces that do not show"
+        )
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
+    if path.casefold() == CONFIGURED:
+        raise PackageRefused(f"{path}: the host keeps a file of that name in a plugin")
+    if twin := twins.get(folded):
+        raise PackageRefused(f'{path}: "{twin}" beside it is the same name on some file systems')
+    twins[folded] = name
+
+
+def _limit(path: str, found: int, most: int, what: str) -> None:
+    if found > most:
+        raise PackageRefused(f"{visible(path)}: {found} {what}; the limit is {most}")
+
+
+def _expect(path: str, kind: Kind, found: os.stat_result) -> None:
+    if (got := kind_of(found.st_mode)) is not kind:
+        raise PackageRefused(f"{visible(path)}: expected a {kind.value}, got a {got.value}")
+
+
+def _block(source: int, path: str, left: int) -> bytes:
+    with _reading(path):
+        return os.read(source, min(limits.MIB, left))
+
+
+def _write(target: int, block: bytes) -> None:
+    rest = memoryview(block)
+    while rest:
+        rest = rest[os.write(target, rest) :]
+
+
+@contextmanager
+def _held(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise PackageRefused(f"{visible(path)}: {error.strerror or error}") from error

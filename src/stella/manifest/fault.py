@@ -1,0 +1,198 @@
+"""What is wrong with a manifest, or worth a warning: one value per fault, and how it is printed.
+
+Every message begins with the block, the key and the value as written, because `fault` makes
+the beginning itself [M-7]. Author text in it is made visible, so it cannot forge a line.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from stella.codec import Word
+from stella.escape import counted
+from stella.escape import visible
+from stella.manifest.codes import CODES
+from stella.manifest.written import written
+
+Path = tuple[str | int, ...]
+
+TOP: Final = "top level"
+_TABLES: Final = frozenset(
+    {
+        ("loop",),
+        ("driver",),
+        ("requirements",),
+        ("oracle",),
+        ("oracle", "command"),
+        ("subloop",),
+        ("roles",),
+        ("wrapper",),
+        ("runtime",),
+    }
+)
+_ARRAYS: Final = frozenset(
+    {
+        ("oracle", "checks"),
+        ("wrapper", "stages"),
+        ("capabilities",),
+        ("tools",),
+        ("skills",),
+        ("records",),
+        ("configure",),
+    }
+)
+
+
+class Reason(Word):
+    """Why a manifest could not be decoded, the closed list of R-1 [M-11]."""
+
+    ENCODING = "encoding"
+    TOO_LARGE = "too-large"
+    SYNTAX = "syntax"
+    UNKNOWN_KEY = "unknown-key"
+    MISSING_KEY = "missing-key"
+    WRONG_TYPE = "wrong-type"
+    UNKNOWN_WORD = "unknown-token"
+    OUT_OF_RANGE = "out-of-range"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestFault:
+    """One fault or warning: the rule, the place, the value as written, what it means [M-6].
+
+    `path` is a tuple of keys and list positions from 0. `line` and `column` count from 1 and
+    are None when unknown. `reason` is there for R-1 alone.
+    """
+
+    rule: str
+    path: Path
+    message: str
+    value: str | None = None
+    fix: str = ""
+    near: tuple[str, ...] = ()
+    line: int | None = None
+    column: int | None = None
+    reason: Reason | None = None
+
+    @property
+    def code(self) -> str:
+        """The code of the rule [R-1 to R-80]."""
+        return CODES[self.rule]
+
+    @property
+    def name(self) -> str:
+        """The reason for R-1, else the code: what machine formats carry [I-64, Q-13]."""
+        return self.code if self.reason is None else self.reason.value
+
+    @property
+    def block(self) -> str:
+        """The table the fault is in: `[loop]`, or `[[oracle.checks]] entry 2` [M-6]."""
+        return _split(self.path)[0]
+
+    @property
+    def key(self) -> str:
+        """The key in that table, empty when the fault is the table's own [M-6]."""
+        return _split(self.path)[1]
+
+    @property
+    def place(self) -> str:
+        """The dotted place, entries from 0: `capabilities[1].tool` [I-64, Q-13]."""
+        return _dotted(self.path)
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.message}"
+
+    @property
+    def title(self) -> str:
+        """Rule, code, reason and position, as the report's first line has them [M-12]."""
+        reason = f" ({self.reason.value})" if self.reason else ""
+        position = f" at line {self.line}, column {self.column}" if self.line else ""
+        return f"{self.rule} {self.code}{reason}{position}"
+
+
+def fault(  # noqa: PLR0913  # a fault has seven parts, and five of them are named by the caller
+    rule: str,
+    path: Path,
+    says: str,
+    *,
+    value: object = None,
+    label: str = "",
+    fix: str = "",
+    near: tuple[str, ...] = (),
+) -> ManifestFault:
+    """Return the fault of a load rule; `says` follows the place and has no full stop [M-7].
+
+    `value` is the offending value as it was read. `label` names the entry of a list by what
+    its author called it: `tool "bash"`.
+    """
+    block, key = _split(path)
+    shown = None if value is None else written(value)
+    head = [block]
+    if label:
+        head.append(f"({label})")
+    if shown is not None:
+        head.append(f"{key} = {shown}")
+    elif key and not label:
+        head.append(key)
+    return ManifestFault(
+        rule=rule,
+        path=path,
+        message=f"{' '.join(head)} {says}.",
+        value=shown,
+        fix=fix,
+        near=near,
+    )
+
+
+def report(name: str, faults: Iterable[ManifestFault]) -> str:
+    """Return every fault of the manifest called `name`, in order, without a last newline [M-12]."""
+    found = tuple(faults)
+    head = f"{visible(name)} cannot be loaded: {counted(len(found), 'fault')}"
+    return "\n".join((head, *_numbered(found)))
+
+
+def warning_report(name: str, warnings: Iterable[ManifestFault]) -> str:
+    """Return every warning about a manifest in the same form, or an empty text [M-9]."""
+    found = tuple(warnings)
+    if not found:
+        return ""
+    head = f"{visible(name)} has {counted(len(found), 'warning')}"
+    return "\n".join((head, *_numbered(found)))
+
+
+def _numbered(faults: tuple[ManifestFault, ...]) -> Iterable[str]:
+    for number, each in enumerate(faults, 1):
+        mark = f"  {number}. "
+        yield f"{mark}{each.title}"
+        yield f"{' ' * len(mark)}{each.message}"
+        if each.fix:
+            yield f"{' ' * len(mark)}fix: {each.fix}"
+
+
+def _split(path: Path) -> tuple[str, str]:
+    """Return the innermost table on a path, and the rest of the path as text."""
+    for size in range(len(path), 0, -1):
+        head, last = path[: size - 1], path[size - 1]
+        if isinstance(last, int) and head in _ARRAYS:
+            return f"[[{_dotted(head)}]] entry {last + 1}", _within(path[size:])
+        if (*head, last) in _TABLES or head == ("roles",):
+            return f"[{_dotted(path[:size])}]", _within(path[size:])
+    return TOP, _within(path)
+
+
+def _within(path: Path) -> str:
+    text = ""
+    for step in path:
+        part = f"entry {step + 1}" if isinstance(step, int) else visible(step)
+        text = f"{text} {part}" if text else part
+    return text
+
+
+def _dotted(path: Path) -> str:
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{visible(step)}" if text else visible(step)
+    return text

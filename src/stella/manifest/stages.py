@@ -1,0 +1,112 @@
+"""The `[wrapper]` table: the stages of a plugin's program and when each runs [M-35 to M-45]."""
+
+import re
+from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from stella import limits
+from stella.manifest.grammar import Condition
+from stella.wire.points import HOST_STAGES
+from stella.wire.points import PUBLISHER
+from stella.wire.points import Signal
+
+BOUNDARY: Final = MappingProxyType(
+    {
+        "context_recall": "recall",
+        "scope_review": "scope",
+        "context_write": "contextwrite",
+        "judge": "verdict",
+        "verifier": "verdict",
+    }
+)
+"""Spellings used elsewhere for host stages, and what a manifest writes instead [M-39]."""
+
+EXECUTE: Final = "execute"
+"""The one stage of a plugin without `[wrapper]` [M-36]."""
+
+_FIRST: Final = re.compile(r"[a-z]")
+_REST: Final = re.compile(r"[a-z0-9-]*")
+
+
+class Stage(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """One stage and the text of its condition, the key `if`; None runs always [M-35]."""
+
+    name: str
+    condition: str | None = msgspec.field(default=None, name="if")
+
+    @property
+    def contributed(self) -> bool:
+        """Whether the stage is the plugin's own and no stage of the host [M-38, M-39]."""
+        return self.name not in HOST_STAGES
+
+
+class Wrapper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The name a run is recorded under, and the stages in their order [M-35]."""
+
+    id: str
+    stages: tuple[Stage, ...]
+
+
+def selectable(name: str) -> bool:
+    """Return whether the selection flag can name an id: no comma, no white space [M-37]."""
+    return "," not in name and not any(char.isspace() for char in name)
+
+
+def malformed(name: str) -> str | None:
+    """Return why a contributed stage's name is none, or None [M-39].
+
+    Length, first character and the rest are looked at in this order; one reason is given.
+    """
+    if len(name.encode()) > limits.STAGE_NAME_BYTES:
+        return f"it is longer than {limits.STAGE_NAME_BYTES} bytes"
+    if not _FIRST.match(name):
+        return "its first character is not a letter from a to z"
+    if not _REST.fullmatch(name):
+        return "it holds a character that is not a to z, 0 to 9 or -"
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A stage with its condition read, as a run sees it."""
+
+    name: str
+    condition: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotProduced:
+    """A stage of a program built by hand reads a signal nothing has published [R-53]."""
+
+    stage: str
+    signal: Signal
+    publisher: str
+
+
+def resolve(
+    program: Iterable[Step], values: Mapping[Signal, bool | int]
+) -> tuple[str, ...] | NotProduced:
+    """Return the stages that run, in declared order [M-45].
+
+    `values` has every signal. A program that loaded always resolves; one built by hand may
+    read a signal whose publisher did not run before it, which is an answer of its own.
+    """
+    ran: list[str] = []
+    for step in program:
+        if step.condition is not None:
+            publisher = PUBLISHER[step.condition.signal]
+            if publisher is not None and publisher not in ran:
+                return NotProduced(
+                    stage=step.name, signal=step.condition.signal, publisher=publisher
+                )
+            if not step.condition.holds(values):
+                continue
+        ran.append(step.name)
+    return tuple(ran)

@@ -1,0 +1,36 @@
+"""What a conversation may do with a child while it runs."""
+
+from collections.abc import Awaitable
+from collections.abc import Callable
+
+from stella.process.pipes import Inlet
+from stella.process.pipes import Outlet
+
+
+class Child:
+    """A running child, as its talk sees it. When the child is gone nothing here fails."""
+
+    def __init__(self, inlet: Inlet, outlet: Outlet, stop: Callable[[], None]) -> None:
+        self._inlet = inlet
+        self._outlet = outlet
+        self._stop = stop
+
+    async def send(self, data: bytes) -> None:
+        """Write to the child's stdin; returns when the pipe has it all or nobody reads [T-16]."""
+        await self._inlet.send(data)
+
+    def close_stdin(self) -> None:
+        """End the child's stdin; what was sent before arrives first [T-18]."""
+        self._inlet.close()
+
+    async def receive(self) -> bytes:
+        """Return the next bytes of stdout, at most 8 KiB; empty at the end [T-17]."""
+        return await self._outlet.receive()
+
+    def stop(self) -> None:
+        """Have the child ended: the run is `STOPPED`, unless it was over by then [T-14]."""
+        self._stop()
+
+
+Talk = Callable[[Child], Awaitable[None]]
+"""A conversation. It may be cancelled at any await; when it returns stdin is closed."""

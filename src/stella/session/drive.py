@@ -1,0 +1,117 @@
+"""Answers a turn's questions with real hands, one at a time, and journals what it is told.
+
+The drive decides nothing: it looks up who answers a question, waits, and hands the answer
+back. A cancel reaches whatever is running, then the turn [E-113].
+"""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+from typing import TypeVar
+from typing import assert_never
+from typing import cast
+
+from stella.session.hands import Hands
+from stella.session.telling import Telling
+from stella.turn.ask import Ask
+from stella.turn.ask import Cancelled
+from stella.turn.ask import Turn
+from stella.turn.questions import AskGate
+from stella.turn.questions import AskModel
+from stella.turn.questions import AskPlugin
+from stella.turn.questions import Inspect
+from stella.turn.questions import Question
+from stella.turn.questions import RunTools
+from stella.turn.questions import TakeBaseline
+from stella.turn.questions import Tell
+
+A = TypeVar("A")
+
+
+class Drive:
+    """Runs turns of one session. One question is open at a time; no lock is held meanwhile."""
+
+    def __init__(self, telling: Telling, hands: Hands) -> None:
+        self._telling = telling
+        self._hands = hands
+        self._cancelled_by: str | None = None
+        self._cancel = asyncio.Event()
+        self._thrown = False
+
+    def cancel(self, by: str) -> None:
+        """End the run: what is running is ended, the turn closes what is open [E-113]."""
+        if self._cancelled_by is None:
+            self._cancelled_by = by
+            self._cancel.set()
+
+    async def follow(self, turn: Turn[A]) -> A:
+        """Drive `turn` to its end and return what it ends with.
+
+        Raises `JournalError` when the journal cannot be written; nothing runs after that.
+        """
+        interrupted = False
+        step = turn.send(None)
+        try:
+            while True:
+                try:
+                    answer = await self._answered(step)
+                except Cancelled as cancelled:
+                    step = turn.throw(cancelled)
+                    continue
+                except asyncio.CancelledError:
+                    # The task itself was cancelled: the turn still closes, then it goes on up.
+                    interrupted = True
+                    self.cancel("task")
+                    self._thrown = True
+                    step = turn.throw(Cancelled("task"))
+                    continue
+                step = turn.send(answer)
+        except StopIteration as end:
+            if interrupted:
+                raise asyncio.CancelledError from None
+            return cast("A", end.value)
+
+    async def _answered(self, question: Ask[Any]) -> object:
+        if isinstance(question, Tell):
+            self._telling.tell(question.turn, question.fact, durable=question.durable)
+            return None
+        if self._cancelled_by is not None and not self._thrown:
+            self._thrown = True
+            raise Cancelled(self._cancelled_by)
+        return await self._unless_cancelled(self._answer(cast("Question", question)))
+
+    async def _unless_cancelled(self, answer: Awaitable[object]) -> object:
+        """Wait for an answer, or end it and raise `Cancelled` when a cancel comes first."""
+        working = asyncio.ensure_future(answer)
+        watching = asyncio.ensure_future(self._cancel.wait())
+        try:
+            await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                return working.result()
+            self._thrown = True
+            raise Cancelled(self._cancelled_by or "cancel")
+        finally:
+            for task in (working, watching):
+                task.cancel()
+            # The hands end what they started before the turn is told [T-25].
+            await asyncio.gather(working, watching, return_exceptions=True)
+
+    async def _answer(self, question: Question) -> object:
+        match question:
+            case Tell():
+                return None
+            case AskModel():
+                return await self._hands.model(question)
+            case AskGate():
+                return self._hands.gate(question)
+            case RunTools():
+                return await self._hands.run(question)
+            case TakeBaseline():
+                return await self._hands.baseline()
+            case Inspect():
+                return await self._hands.inspect()
+            case AskPlugin():
+                self._telling.barrier()
+                return await self._hands.plugin(question)
+            case _:
+                assert_never(question)

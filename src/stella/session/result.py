@@ -1,0 +1,197 @@
+"""What a run came to, as one object: a fold over what it told [S-22, S-10].
+
+Nothing here is measured or decided again. The keys and their order are the contract of the
+machine formats; keys are only ever added at the end.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from stella.message import ErrorClass
+from stella.turn.facts import CallJudged
+from stella.turn.facts import Fact
+from stella.turn.facts import PluginFaulted
+from stella.turn.facts import RunStatus
+from stella.turn.facts import ToolFinished
+from stella.turn.facts import TurnEnded
+from stella.turn.facts import UsageTotal
+from stella.turn.hold import RunEnd
+from stella.verdict.again import Outcome
+from stella.verdict.finding import Verdict
+
+EXIT_CODES: Final = {
+    RunStatus.MET: 0,
+    RunStatus.COMPLETED: 0,
+    RunStatus.FAILED: 1,
+    RunStatus.STOPPED: 3,
+    RunStatus.UNMET: 4,
+    RunStatus.UNDECIDED: 5,
+    RunStatus.CANCELLED: 130,
+}
+"""The exit code of a status; a run ended by SIGTERM has 143 instead [S-10]."""
+
+TERMINATED: Final = 143
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A part of the result; every key is always written, null where there is nothing."""
+
+
+class FaultRow(Row, frozen=True, kw_only=True):
+    """One fault of a plugin [W-50]."""
+
+    plugin: str
+    point: str
+    stage: str | None
+    round: int
+    fault: str
+    message: str
+
+
+class RefusalRow(Row, frozen=True, kw_only=True):
+    """One tool call that was refused [A-53]."""
+
+    kind: str
+    call_id: str
+    tool: str
+    principal: str
+    cause: str | None
+    reason: str
+
+
+class ToolRow(Row, frozen=True, kw_only=True):
+    """How often a tool was called and how often it gave an error."""
+
+    name: str
+    calls: int
+    errors: int
+
+
+class TurnRow(Row, frozen=True, kw_only=True):
+    """How the last turn ended, and the outcome of the pipeline, null without one."""
+
+    turn_status: str | None
+    cause: str | None
+    truncated: bool
+    stop_gate: str
+    stop: Outcome | None
+
+
+class JournalRow(Row, frozen=True, kw_only=True):
+    """Where the record of the run lies, relative to the workspace, and its last hash [J2-11]."""
+
+    path: str
+    records: int
+    head: str
+
+
+class RunResult(Row, frozen=True, kw_only=True):
+    """The result of one run, keys in the order of the contract [S-22]."""
+
+    status: RunStatus
+    answer: str
+    rounds: int
+    pipeline: str | None
+    verdict: Verdict | None
+    outcome: TurnRow
+    faults: tuple[FaultRow, ...]
+    refusals: tuple[RefusalRow, ...]
+    changed_files: tuple[str, ...] | None
+    tools: tuple[ToolRow, ...]
+    steps: int
+    usage: UsageTotal
+    cost_usd: float | None
+    session: str
+    journal: JournalRow
+    exit_code: int
+
+
+class Refused(Row, frozen=True, kw_only=True):
+    """A run that never began [S-23]."""
+
+    status: str = msgspec.field(default_factory=lambda: "refused")
+    error: dict[str, str]
+    exit_code: int
+
+
+def exit_code_of(end: RunEnd) -> int:
+    """Return the exit code of a run [S-10, D-83]."""
+    if end.status is RunStatus.CANCELLED and end.cancelled_by in {"SIGTERM", "SIGHUP"}:
+        return TERMINATED
+    return EXIT_CODES[end.status]
+
+
+def result_of(
+    end: RunEnd, told: Iterable[Fact], *, pipeline: str | None, session: str, journal: JournalRow
+) -> RunResult:
+    """Return the result of a run from its end and everything it told, in order."""
+    facts = tuple(told)
+    turns = [fact for fact in facts if isinstance(fact, TurnEnded)]
+    last = turns[-1] if turns else None
+    changed = end.changes.paths
+    return RunResult(
+        status=end.status,
+        answer=end.turn.answer if end.turn else "",
+        rounds=end.rounds,
+        pipeline=pipeline,
+        verdict=end.verdict,
+        outcome=TurnRow(
+            turn_status=last.status.value if last else None,
+            cause=last.cause.value if last and last.cause else None,
+            truncated=last.truncated if last else False,
+            stop_gate=last.stop_gate if last else "not_asked",
+            stop=end.outcome,
+        ),
+        faults=tuple(_fault(fact) for fact in facts if isinstance(fact, PluginFaulted)),
+        refusals=tuple(_refusals(facts)),
+        changed_files=None if changed is None else tuple(sorted(changed)),
+        tools=_tools(facts),
+        steps=sum(turn.steps for turn in turns),
+        usage=end.tally.usage,
+        cost_usd=end.tally.cost_usd,
+        session=session,
+        journal=journal,
+        exit_code=exit_code_of(end),
+    )
+
+
+def _fault(fact: PluginFaulted) -> FaultRow:
+    return FaultRow(
+        plugin=fact.plugin,
+        point=fact.point.value,
+        stage=fact.stage,
+        round=fact.round,
+        fault=fact.fault,
+        message=fact.message,
+    )
+
+
+def _refusals(facts: tuple[Fact, ...]) -> Iterable[RefusalRow]:
+    principals = {fact.call_id: fact.principal for fact in facts if isinstance(fact, CallJudged)}
+    for fact in facts:
+        if not isinstance(fact, ToolFinished) or fact.output.error is None:
+            continue
+        error = fact.output.error
+        if error.kind is ErrorClass.REFUSED_BY_POLICY:
+            yield RefusalRow(
+                kind="tool",
+                call_id=fact.call_id,
+                tool=fact.tool,
+                principal=principals.get(fact.call_id, "user"),
+                cause=error.cause,
+                reason=error.message,
+            )
+
+
+def _tools(facts: tuple[Fact, ...]) -> tuple[ToolRow, ...]:
+    """Count the calls per tool, in order of first use."""
+    counts: dict[str, list[int]] = {}
+    for fact in facts:
+        if isinstance(fact, ToolFinished):
+            row = counts.setdefault(fact.tool, [0, 0])
+            row[0] += 1
+            row[1] += fact.output.error is not None
+    return tuple(ToolRow(name=name, calls=n, errors=e) for name, (n, e) in counts.items())
+

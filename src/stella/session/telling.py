@@ -1,0 +1,46 @@
+"""The one writer of a session's journal: facts become records, and listeners hear them.
+
+Progress, the event stream and the result all read what was told here; nothing else writes.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from stella import codec
+from stella.journal.entry import Record
+from stella.journal.journal import Journal
+from stella.turn.facts import Fact
+from stella.turn.facts import Noticed
+
+Listener = Callable[[Record, Fact], None]
+"""Hears every record as it is written, with the fact it came from; must not raise."""
+
+
+class Telling:
+    """Writes facts in order and keeps those of the run that is under way."""
+
+    def __init__(self, journal: Journal, listeners: tuple[Listener, ...] = ()) -> None:
+        self.journal = journal
+        self.told: list[Fact] = []
+        self._listeners = listeners
+
+    def tell(self, turn: str | None, fact: Fact, *, durable: bool = False) -> None:
+        """Write one fact; with `durable`, return only when it is on disk [J2-30].
+
+        Raises `JournalError` when the journal cannot be written [J2-34].
+        """
+        data: dict[str, Any] = codec.plain(fact)
+        record = self.journal.append(fact.type, turn, data)
+        if durable:
+            self.journal.barrier()
+        self.told.append(fact)
+        for listener in self._listeners:
+            listener(record, fact)
+
+    def notice(self, code: str, text: str, turn: str | None = None) -> None:
+        """Tell a notice: something a person should know that decides nothing."""
+        self.tell(turn, Noticed(code=code, text=text))
+
+    def barrier(self) -> None:
+        """Make everything told so far durable [J2-30]."""
+        self.journal.barrier()

@@ -1,0 +1,185 @@
+"""The tool `search`: lines of text files that fit an expression [T2-17].
+
+Which files is decided here; the expression runs in `search_worker`, a child that is ended at
+the limit of time, because an expression of Python's may take exponential time.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+from typing import Final
+
+import msgspec
+
+from stella import limits
+from stella.authority.risk import Risk
+from stella.escape import excerpt
+from stella.message import ErrorClass
+from stella.message import Failure
+from stella.message import Output
+from stella.message import failed
+from stella.message import succeeded
+from stella.process.ending import Completed
+from stella.process.ending import Ending
+from stella.process.run import run
+from stella.tools import search_worker
+from stella.tools.paths import Purpose
+from stella.tools.paths import Spot
+from stella.tools.paths import opened_directory
+from stella.tools.paths import walk
+from stella.tools.stars import matches
+from stella.tools.text import path_shown
+from stella.tools.tool import Tool
+from stella.tools.tool import ToolContext
+from stella.tools.tool import contract
+from stella.tools.tree import Kind
+from stella.tools.tree import offered
+from stella.tools.tree import surveyed
+
+
+class Search(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """The input; all but the pattern may be left out."""
+
+    pattern: Annotated[
+        str, msgspec.Meta(min_length=1, description="an expression as Python's re takes it")
+    ]
+    path: Annotated[
+        str, msgspec.Meta(description="a file or directory; the root when left out")
+    ] = "."
+    glob: Annotated[
+        str | None,
+        msgspec.Meta(description="only files whose path fits; * is any text, / included"),
+    ] = None
+    literal: Annotated[
+        bool, msgspec.Meta(description="take the pattern as text, not as an expression")
+    ] = False
+    ignore_case: Annotated[bool, msgspec.Meta(description="upper and lower case alike")] = False
+    context: Annotated[
+        int,
+        msgspec.Meta(ge=0, le=limits.SEARCH_CONTEXT, description="lines before and after"),
+    ] = 0
+    limit: Annotated[
+        int,
+        msgspec.Meta(ge=1, le=limits.SEARCH_MATCHES, description="matches; 500 when left out"),
+    ] = limits.SEARCH_MATCHES
+
+    def __post_init__(self) -> None:
+        """Refuse text that no file can hold [E-25]."""
+        if "\0" in self.pattern:
+            message = "a pattern cannot hold a NUL character; write it as \\0"
+            raise ValueError(message)
+        if any("\ud800" <= char <= "\udfff" for char in self.pattern):
+            message = "the pattern is not valid UTF-8"
+            raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One record of the worker."""
+
+    kind: str
+    path: str
+    line: str
+    text: str
+
+
+async def _run(given: Search, context: ToolContext) -> Output:
+    began = context.clock.ticks()
+    with ExitStack() as held:
+        spot = walk(context.root, given.path, Purpose.READ, held)
+        if isinstance(spot, Failure):
+            return Output(error=spot)
+        paths = await _paths(given, spot, context, held)
+    if isinstance(paths, Failure):
+        return Output(error=paths)
+    spent = (context.clock.ticks() - began) / 1000
+    done = await run(
+        (sys.executable, "-I", "-S", str(Path(search_worker.__file__).resolve())),
+        env=context.child_environment,
+        cwd=context.root.path,
+        timeout=max(limits.SEARCH_SECS - spent, 0),
+        stdin=_asked(given, context, paths),
+    )
+    return _told(given, done)
+
+
+async def _paths(
+    given: Search, spot: Spot, context: ToolContext, held: ExitStack
+) -> Sequence[str] | Failure:
+    """Return the files to look in, from the root, sorted by code point."""
+    if spot.status is not None and not _is_directory(spot.status):
+        fits = given.glob is None or matches(given.glob, spot.name)
+        return (spot.path,) if fits else ()
+    top = opened_directory(spot, held)
+    if isinstance(top, Failure):
+        return top
+    tree = await surveyed(top, spot.parts, offer=await offered(context))
+    return [
+        "/".join((*spot.parts, entry.path))
+        for entry in tree.entries
+        if entry.kind is Kind.FILE and (given.glob is None or matches(given.glob, entry.path))
+    ]
+
+
+def _is_directory(status: os.stat_result) -> bool:
+    return stat.S_ISDIR(status.st_mode)
+
+
+def _asked(given: Search, context: ToolContext, paths: Sequence[str]) -> bytes:
+    """Return the question to the worker, in the fields its docstring lists."""
+    root = os.fstat(context.root.fd)
+    fields = (
+        *(str(root.st_dev), str(root.st_ino)),
+        *("L" if given.literal else "-", "I" if given.ignore_case else "-"),
+        *(str(given.context), str(given.limit)),
+        *(str(limits.SEARCH_LINE_CHARS), str(limits.SEARCH_LINE_BYTES)),
+        *(str(limits.BINARY_PROBE_BYTES), given.pattern, *paths),
+    )
+    return b"".join(f"{value}\0".encode("utf-8", "surrogateescape") for value in fields)
+
+
+def _told(given: Search, done: Completed) -> Output:
+    """Return what the worker found as a result, with a line when it did not get to the end."""
+    match done.ending:
+        case Ending.NOT_STARTED:
+            return failed(ErrorClass.ENVIRONMENT, done.reason)
+        case Ending.EXITED if done.code == 0:
+            ended = ""
+        case Ending.TIMED_OUT:
+            ended = f"[ended after {limits.SEARCH_SECS} seconds; narrow the path or the pattern]"
+        case Ending.OVERFLOWED:
+            ended = "[ended at the limit of output; narrow the path or the pattern]"
+        case _:
+            said = excerpt(done.stderr.decode("utf-8", "replace"))
+            return failed(ErrorClass.ENVIRONMENT, f"the search did not run: {said or done.ending}")
+    lines: list[str] = []
+    count = 0
+    for found in _records(done.stdout):
+        if found.kind == search_worker.REFUSED:
+            message = f"pattern: {found.text} at position {found.line}"
+            return failed(ErrorClass.INVALID_INPUT, message)
+        if found.kind == search_worker.FULL:
+            ended = f"[ended at the limit of {given.limit} matches]"
+            continue
+        count += found.kind == search_worker.MATCH
+        if lines and found.apart:
+            lines.append("--")
+        lines.append(found.shown)
+    if ended or not count:
+        lines.append(ended or "[no match]")
+    return succeeded("\n".join(lines), {"matches": count, "complete": not ended})
+
+
+def _records(data: bytes) -> Iterator[Found]:
+    """Yield the records of the worker; one that was cut off by its end is left out."""
+    fields = data.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    previous: Found | None = None
+    for start in range(0, len(fields) - len(fields) % _FIELDS, _FIELDS):
+        ...

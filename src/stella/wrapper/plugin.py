@@ -1,0 +1,93 @@
+"""A plugin as a process: one fresh child per question, and whatever goes wrong is a value.
+
+Nothing past this module can tell how a plugin failed except by reading its `Silence`.
+"""
+
+import asyncio
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stella import limits
+from stella.escape import visible
+from stella.process.run import Child
+from stella.process.run import run
+from stella.wire.envelope import Answer
+from stella.wire.envelope import Request
+from stella.wire.silence import FaultCode
+from stella.wire.silence import Silence
+from stella.wrapper.exchange import Exchange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """What came of asking: the answer or the silence, the time it took, and a notice, if any."""
+
+    answer: Answer | Silence
+    duration_ms: int
+    notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginProcess:
+    """How a plugin is started: exact argv and environment, its own directory, a deadline [T-3].
+
+    `barred` is asked before every start and returns why the package may not run, None when its
+    bytes are the accepted ones [T-2]. `timeout_secs` is clamped to the host's ceiling [D-45].
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    directory: Path
+    env: Mapping[str, str]
+    timeout_secs: int
+    barred: Callable[[], str | None]
+    not_started: str | None = None
+
+    @property
+    def deadline(self) -> int:
+        """The effective number of seconds of one conversation [T-22]."""
+        return min(self.timeout_secs, limits.POINT_SECS)
+
+    async def ask(self, request: Request) -> Spoken:
+        """Ask once and return what came. Raises only `CancelledError` [T-25, W-50]."""
+        exchange = Exchange(plugin=self.name, request=request)
+        for code, reason in (
+            (FaultCode.NOT_ACCEPTED, self.barred()),
+            (FaultCode.SPAWN, self.not_started),
+        ):
+            if reason is not None:
+                text = f"{visible(self.name)} {exchange.point.value}: {reason}"
+                return Spoken(answer=Silence(code=code, message=text), duration_ms=0)
+        done = await run(
+            self.argv,
+            env=self.env,
+            cwd=self.directory,
+            timeout=self.deadline,
+            talk=lambda child: _talk(child, exchange),
+            cap=limits.CONVERSATION_BYTES,
+        )
+        notice = None
+        if done.survivors:
+            notice = (
+                f"{visible(self.name)} left {done.survivors} of its processes behind at "
+                f"{exchange.point.value}; they were ended"
+            )
+        answer = exchange.conclude(done, self.deadline)
+        return Spoken(answer=answer, duration_ms=done.duration_ms, notice=notice)
+
+
+async def _talk(child: Child, exchange: Exchange) -> None:
+    """Write the request while reading, until nothing can change the outcome [T-16, T-18]."""
+
+    async def write() -> None:
+        await child.send(exchange.line)
+        child.close_stdin()
+
+    async with asyncio.TaskGroup() as both:
+        both.create_task(write())
+        while not exchange.over and (chunk := await child.receive()):
+            exchange.receive(chunk)
+        if exchange.broken:
+            child.stop()

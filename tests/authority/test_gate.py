@@ -1,0 +1,74 @@
+import pytest
+
+from stella.authority.contract import Provenance
+from stella.authority.contract import ToolContract
+from stella.authority.gate import Denied
+from stella.authority.gate import Mode
+from stella.authority.gate import Permit
+from stella.authority.gate import judge
+from stella.authority.risk import Risk
+
+
+def contract(
+    risk: Risk, *, read_only: bool = False, provenance: Provenance = Provenance.BUILTIN
+) -> ToolContract:
+    return ToolContract(
+        name="tool",
+        description="",
+        input_schema={},
+        read_only=read_only,
+        risk=risk,
+        provenance=provenance,
+    )
+
+
+def allowed(mode: Mode, given: ToolContract, risk: Risk | None = None) -> bool:
+    ruling = judge(call_id="t1.c1", contract=given, risk=risk or given.risk, mode=mode)
+    return isinstance(ruling, Permit)
+
+
+@pytest.mark.parametrize(
+    ("mode", "runs"),
+    [
+        (Mode.READ_ONLY, (False, False, False, False)),
+        (Mode.WORKSPACE, (True, True, True, False)),
+        (Mode.ALL, (True, True, True, True)),
+    ],
+)
+def test_the_mode_decides_by_risk(mode: Mode, runs: tuple[bool, ...]) -> None:
+    """[A-20]"""
+    assert tuple(allowed(mode, contract(risk)) for risk in Risk) == runs
+
+
+def test_read_only_mode_runs_trusted_reads_alone() -> None:
+    """[A-20, A-22]"""
+    assert allowed(Mode.READ_ONLY, contract(Risk.LOW, read_only=True))
+    declared = contract(Risk.LOW, read_only=True, provenance=Provenance.DECLARED)
+    assert not allowed(Mode.READ_ONLY, declared)
+    assert not allowed(Mode.READ_ONLY, contract(Risk.LOW, read_only=True), Risk.MEDIUM)
+
+
+def test_a_call_is_judged_by_the_worse_of_its_tool_and_itself() -> None:
+    """[T2-32]"""
+    assert not allowed(Mode.WORKSPACE, contract(Risk.MEDIUM), Risk.DESTRUCTIVE)
+    assert not allowed(Mode.WORKSPACE, contract(Risk.DESTRUCTIVE), Risk.LOW)
+
+
+def test_a_denial_names_cause_mode_tool_and_risk() -> None:
+    """[A-50, A-51]"""
+    ruling = judge(
+        call_id="c", contract=contract(Risk.DESTRUCTIVE), risk=Risk.LOW, mode=Mode.WORKSPACE
+    )
+    assert isinstance(ruling, Denied)
+    assert ruling.cause == "mode"
+    for word in ("workspace", "tool", "destructive"):
+        assert word in ruling.sentence
+
+
+def test_a_permit_is_for_one_call_and_only_the_gate_makes_it() -> None:
+    """[A-34, law 5]"""
+    ruling = judge(call_id="t1.c7", contract=contract(Risk.LOW), risk=Risk.LOW, mode=Mode.ALL)
+    assert isinstance(ruling, Permit)
+    assert (ruling.call_id, ruling.tool, ruling.risk) == ("t1.c7", "tool", Risk.LOW)
+    with pytest.raises(TypeError, match="made by the gate"):
+        Permit(object(), "t1.c7", "tool", Risk.LOW)

@@ -1,0 +1,543 @@
+"""The laws of judge, again and progress [J-60 to J-77], each over all values of the types."""
+
+from itertools import product
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import Phase
+from hypothesis import find
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+from tests.making.verdicts import Round
+from tests.making.verdicts import held_run
+from tests.properties import strategies as some
+
+from stella import codec
+from stella import limits
+from stella.manifest.grammar import Comparison
+from stella.manifest.grammar import parse_check
+from stella.verdict.again import Another
+from stella.verdict.again import Ceiling
+from stella.verdict.again import Continuation
+from stella.verdict.again import Correction
+from stella.verdict.again import Ended
+from stella.verdict.again import Grant
+from stella.verdict.again import Held
+from stella.verdict.again import State
+from stella.verdict.again import Stop
+from stella.verdict.again import StoppedUnmet
+from stella.verdict.again import again
+from stella.verdict.again import allowed
+from stella.verdict.finding import Clause
+from stella.verdict.finding import Met
+from stella.verdict.finding import OverBudget
+from stella.verdict.finding import Reason
+from stella.verdict.finding import Undecided
+from stella.verdict.finding import Unknowable
+from stella.verdict.finding import Unmet
+from stella.verdict.finding import Verdict
+from stella.verdict.finding import undecided
+from stella.verdict.guidance import LAST_HOLD
+from stella.verdict.guidance import Guidance
+from stella.verdict.guidance import guidance
+from stella.verdict.judge import Examined
+from stella.verdict.judge import examined
+from stella.verdict.judge import judge
+from stella.verdict.judge import judge_one
+from stella.verdict.progress import Progress
+from stella.verdict.progress import Standing
+from stella.verdict.progress import progress
+from stella.verdict.rule import DeclaredCheck
+from stella.verdict.rule import FlipPolicy
+from stella.verdict.rule import VerdictRule
+from stella.verdict.rule import rule_digest
+from stella.wire.evidence import EvidenceSet
+from stella.wire.evidence import Flip
+from stella.wire.evidence import Tamper
+from stella.wire.evidence import TamperState
+from stella.wire.grade import Grade
+
+replace = msgspec.structs.replace
+
+REQUIRED = st.just(FlipPolicy.REQUIRED)
+NOT_APPLICABLE = st.just(FlipPolicy.NOT_APPLICABLE)
+
+
+def found(rule: VerdictRule, evidence: EvidenceSet) -> tuple[Examined, ...]:
+    assert rule.oracle is not None
+    return examined(rule.requirements, rule.oracle, evidence)
+
+
+def without(rule: VerdictRule, key: str) -> VerdictRule:
+    kept = {k: v for k, v in rule.requirements.items() if k != key}
+    return replace(rule, requirements=kept)
+
+
+def with_checks(rule: VerdictRule, *checks: DeclaredCheck) -> VerdictRule:
+    assert rule.oracle is not None
+    return replace(rule, oracle=replace(rule.oracle, checks=checks))
+
+
+def checks_of(rule: VerdictRule, key: str) -> list[str]:
+    assert rule.oracle is not None
+    return [each.check for each in rule.oracle.checks if each.requirement == key]
+
+
+def with_measurements(evidence: EvidenceSet, numbers: dict[str, int]) -> EvidenceSet:
+    return replace(evidence, measurements=numbers)
+
+
+# ── judge ─────────────────────────────────────────────────────────────────────────────
+
+
+@some.PROOF
+@given(rule=some.rules(), evidence=some.evidences())
+def test_judge_is_total(rule: VerdictRule, evidence: EvidenceSet) -> None:
+    """[J-60, J-1]"""
+    assert isinstance(judge(rule, evidence), Verdict)
+    for key in rule.requirements:
+        assert isinstance(judge_one(rule, key, evidence), Verdict)
+
+
+@some.PROOF
+@given(verdict=some.verdicts(), state=some.STATES, grant=some.GRANTS)
+def test_again_is_total(verdict: Verdict, state: State, grant: Grant) -> None:
+    """[J-60, J-1]"""
+    assert isinstance(again(verdict, state, grant), Continuation)
+
+
+@some.PROOF
+@given(previous=st.none() | some.STANDINGS, current=some.STANDINGS)
+def test_progress_is_total_and_keeps_to_its_table(
+    previous: Standing | None, current: Standing
+) -> None:
+    """[J-60, J-19]"""
+    word = progress(previous, current)
+    assert (word is Progress.FIRST) == (previous is None)
+    if previous is not None:
+        measured = previous.tree_digest is not None and current.tree_digest is not None
+        equal = previous.unmet == current.unmet and previous.tree_digest == current.tree_digest
+        assert (word is Progress.UNMEASURED) == (not measured)
+        assert (word is Progress.UNCHANGED) == (measured and equal)
+        if measured:
+            assert progress(current, current) is Progress.UNCHANGED
+
+
+@some.PROOF
+@given(rule=some.rules(some.TEXT), evidence=some.evidences(some.TEXT))
+def test_judge_ignores_the_order_of_keys(rule: VerdictRule, evidence: EvidenceSet) -> None:
+    """[J-61]"""
+    turned = replace(rule, requirements=dict(reversed(rule.requirements.items())))
+    turned_evidence = with_measurements(evidence, dict(reversed(evidence.measurements.items())))
+    said = judge(rule, evidence)
+    assert judge(rule, evidence) == said
+    assert codec.encode(judge(turned, turned_evidence)) == codec.encode(said)
+    assert rule_digest(turned) == rule_digest(rule)
+
+
+@some.PROOF
+@given(verdict=some.verdicts(some.TEXT), state=some.STATES, grant=some.GRANTS)
+def test_again_is_deterministic(verdict: Verdict, state: State, grant: Grant) -> None:
+    """[J-61] Equal values, not the same object, give equal answers."""
+    kind: Any = Verdict
+    same = codec.read(kind, codec.encode(verdict))
+    assert again(same, replace(state), replace(grant)) == again(verdict, state, grant)
+
+
+@some.PROOF
+@given(oracle=st.none() | some.oracles(), evidence=some.evidences())
+def test_no_requirements_is_met(oracle: Any, evidence: EvidenceSet) -> None:
+    """[J-62, J-8]"""
+    said = judge(VerdictRule(oracle=oracle), evidence)
+    assert isinstance(said, Met)
+    assert said.evidence is evidence.provenance
+
+
+@some.PROOF
+@given(requirements=some.requirements(least=1), evidence=some.evidences())
+def test_no_oracle_is_undecided(requirements: dict[str, str], evidence: EvidenceSet) -> None:
+    """[J-63]"""
+    said = judge(VerdictRule(requirements=requirements), evidence)
+    assert said == undecided(Unknowable.NO_ORACLE)
+
+
+@some.PROOF
+@given(rule=some.judged_rules(), evidence=some.evidences())
+def test_unmet_beats_undecided_beats_met(rule: VerdictRule, evidence: EvidenceSet) -> None:
+    """[J-64, J-6] Every clause that exists is in the verdict; then the first abstention counts."""
+    every = found(rule, evidence)
+    clauses = tuple(clause for each in every for clause in each.clauses)
+    abstentions = [reason for each in every for reason in each.abstentions]
+    match judge(rule, evidence):
+        case Unmet() as said:
+            assert clauses
+            assert said.clauses == clauses
+        case Undecided() as said:
+            assert not clauses
+            assert said.reason == abstentions[0]
+        case Met() as said:
+            assert not clauses
+            assert not abstentions
+            assert said.evidence is evidence.provenance
+
+
+@some.PROOF
+@given(
+    rule=some.judged_rules(),
+    evidence=some.evidences(),
+    blind=st.sampled_from(("never reported", "nobody <= 0", "", "x<=0", "x <= 0 and more")),
+    where=st.integers(0, 5),
+    data=st.data(),
+)
+def test_an_abstention_more_never_lifts_a_failure(
+    rule: VerdictRule, evidence: EvidenceSet, blind: str, where: int, data: st.DataObject
+) -> None:
+    """[J-64, J-7] A check that abstains, put anywhere, leaves every clause as it was."""
+    assert rule.oracle is not None
+    key = data.draw(st.sampled_from(sorted(rule.requirements)))
+    before = [each.clauses for each in found(rule, evidence)]
+    checks = list(rule.oracle.checks)
+    checks.insert(where, DeclaredCheck(requirement=key, check=blind))
+    blinded = with_checks(rule, *checks)
+    assert [each.clauses for each in found(blinded, evidence)] == before
+    said = judge(blinded, evidence)
+    assert isinstance(said, Unmet if any(before) else Undecided)
+
+
+@some.PROOF
+@given(rule=some.judged_rules(), evidence=some.evidences())
+def test_a_number_that_vanishes_from_a_true_check_never_lifts_a_failure(
+    rule: VerdictRule, evidence: EvidenceSet
+) -> None:
+    """[J-64]"""
+    said = judge(rule, evidence)
+    if not isinstance(said, Unmet):
+        return
+    read_by_failures = {
+        parsed.name
+        for clause in said.clauses
+        if isinstance(clause.because, OverBudget)
+        and isinstance(parsed := parse_check(clause.because.budget.check), Comparison)
+    }
+    kept = {name: n for name, n in evidence.measurements.items() if name in read_by_failures}
+    assert judge(rule, with_measurements(evidence, kept)) == said
+
+
+@some.PROOF
+@given(rule=some.judged_rules(), evidence=some.evidences())
+def test_met_means_flipped_untouched_and_every_check_true(
+    rule: VerdictRule, evidence: EvidenceSet
+) -> None:
+    """[J-65]"""
+    if not isinstance(judge(rule, evidence), Met):
+        return
+    assert rule.oracle is not None
+    if rule.oracle.flip is FlipPolicy.REQUIRED:
+        assert evidence.flip is Flip.ACHIEVED
+        assert evidence.tamper is TamperState.CLEAN
+    for key in rule.requirements:
+        checks = checks_of(rule, key)
+        assert checks or rule.oracle.flip is FlipPolicy.REQUIRED
+        for text in checks:
+            comparison = parse_check(text)
+            assert isinstance(comparison, Comparison)
+            assert comparison.holds(evidence.measurements[comparison.name])
+
+
+@some.PROOF
+@given(
+    rule=some.rules(policies=NOT_APPLICABLE),
+    evidence=some.evidences(),
+    flip=st.sampled_from(Flip),
+    tamper=some.tampers(),
+)
+def test_a_flip_that_is_not_applicable_changes_nothing(
+    rule: VerdictRule, evidence: EvidenceSet, flip: Flip, tamper: Tamper
+) -> None:
+    """[J-66, J-10]"""
+    other = replace(evidence, flip=flip, tamper=tamper)
+    assert judge(rule, other) == judge(rule, evidence)
+
+
+@some.PROOF
+@given(rule=some.rules(), evidence=some.evidences(), tamper=some.tampers())
+def test_tampering_never_makes_a_verdict_met(
+    rule: VerdictRule, evidence: EvidenceSet, tamper: Tamper
+) -> None:
+    """[J-67]"""
+    clean = judge(rule, replace(evidence, tamper=TamperState.CLEAN))
+    other = judge(rule, replace(evidence, tamper=tamper))
+    assert not isinstance(other, Met) or isinstance(clean, Met)
+
+
+@some.PROOF
+@given(rule=some.rules(), evidence=some.evidences(), kept=st.sets(st.integers(0, 3)))
+def test_a_missing_number_never_makes_a_verdict_met(
+    rule: VerdictRule, evidence: EvidenceSet, kept: set[int]
+) -> None:
+    """[J-68, J-13]"""
+    fewer = {name: n for i, (name, n) in enumerate(evidence.measurements.items()) if i in kept}
+    poorer = judge(rule, with_measurements(evidence, fewer))
+    assert not isinstance(poorer, Met) or isinstance(judge(rule, evidence), Met)
+
+
+@some.PROOF
+@given(
+    rule=some.rules(),
+    evidence=some.evidences(),
+    more=st.dictionaries(st.sampled_from(("x", "y", "z", "w")) | some.ANY_TEXT, some.U64),
+)
+def test_an_undeclared_number_changes_nothing(
+    rule: VerdictRule, evidence: EvidenceSet, more: dict[str, int]
+) -> None:
+    """[J-68, W-28]"""
+    declared = () if rule.oracle is None else rule.oracle.measurements
+    undeclared = {name: n for name, n in more.items() if name not in declared}
+    richer = with_measurements(evidence, evidence.measurements | undeclared)
+    assert judge(rule, richer) == judge(rule, evidence)
+
+
+@some.PROOF
+@given(
+    requirements=some.requirements(least=1),
+    oracle=st.none() | some.oracles(),
+    evidence=some.unanswered(),
+)
+def test_silence_is_neither_met_nor_unmet(
+    requirements: dict[str, str], oracle: Any, evidence: EvidenceSet
+) -> None:
+    """[J-69]"""
+    rule = VerdictRule(requirements=requirements, oracle=oracle)
+    assert isinstance(judge(rule, evidence), Undecided)
+
+
+@some.PROOF
+@given(rule=some.judged_rules(), evidence=some.evidences(), data=st.data())
+def test_a_requirement_deleted_leaves_the_others_as_they_were(
+    rule: VerdictRule, evidence: EvidenceSet, data: st.DataObject
+) -> None:
+    """[J-70, J-15, S-43]"""
+    key = data.draw(st.sampled_from(sorted(rule.requirements)))
+    others = tuple(each for each in found(rule, evidence) if each.requirement != key)
+    assert found(without(rule, key), evidence) == others
+    for each in others:
+        alone = judge_one(rule, each.requirement, evidence)
+        assert isinstance(alone, Unmet) == bool(each.clauses)
+        assert isinstance(alone, Met) == (not each.clauses and not each.abstentions)
+
+
+@some.PROOF
+@given(rule=some.judged_rules(), evidence=some.evidences())
+def test_clauses_stand_by_key_then_by_check_then_the_flip(
+    rule: VerdictRule, evidence: EvidenceSet
+) -> None:
+    """[J-71, J-11]"""
+    said = judge(rule, evidence)
+    clauses = said.clauses if isinstance(said, Unmet) else ()
+    keys = [clause.requirement.encode("utf-8", "surrogatepass") for clause in clauses]
+    assert keys == sorted(keys)
+    for key, statement in rule.requirements.items():
+        own = [clause for clause in clauses if clause.requirement == key]
+        assert all(clause.statement == statement for clause in own)
+        failed = [c.because.budget.check for c in own if isinstance(c.because, OverBudget)]
+        assert all(isinstance(clause.because, OverBudget) for clause in own[: len(failed)])
+        assert len(own) - len(failed) <= 1
+        declared = iter(checks_of(rule, key))
+        assert all(check in declared for check in failed), "out of declared order"
+
+
+# ── again ─────────────────────────────────────────────────────────────────────────────
+
+
+@some.PROOF
+@given(
+    verdict=some.unmets() | some.verdicts(),
+    state=some.STATES,
+    grant=some.ARBITERS | some.GRANTS,
+)
+def test_again_continues_only_for_an_arbiter_with_a_hold_left_that_moved(
+    verdict: Verdict, state: State, grant: Grant
+) -> None:
+    """[J-72, J-22] And a stop keeps all there was to say."""
+    said = again(verdict, state, grant)
+    assert isinstance(said, Another) == (
+        isinstance(verdict, Unmet)
+        and grant.participation is Grade.ARBITER
+        and state.ceiling is None
+        and state.holds_spent < allowed(state, grant)
+        and state.progress is not Progress.UNCHANGED
+    )
+    if isinstance(said, Another):
+        assert isinstance(verdict, Unmet)
+        assert said.correction.unmet == verdict.clauses
+    elif isinstance(verdict, Unmet):
+        assert isinstance(said.outcome, StoppedUnmet)
+        assert said.outcome.clauses == verdict.clauses
+    else:
+        assert said.outcome == verdict
+
+
+ROUNDS = st.builds(
+    Round,
+    verdict=some.unmets() | some.verdicts(),
+    tree_digest=st.none() | st.sampled_from(("d", "e", "f")),
+    ceiling=st.none() | st.none() | st.none() | st.sampled_from(Ceiling),
+)
+
+
+@some.PROOF
+@given(
+    grant=some.ARBITERS | some.GRANTS,
+    host_max_holds=st.integers(0, 8),
+    cycle=st.lists(ROUNDS, min_size=1, max_size=3),
+    trees=st.sampled_from(("as drawn", "always another")),
+)
+def test_a_run_ends_after_one_round_more_than_allowed(
+    grant: Grant, host_max_holds: int, cycle: list[Round], trees: str
+) -> None:
+    """[J-73, J-23] Whatever the rounds bring, for longer than any run may last."""
+    rounds = [
+        Round(
+            verdict=each.verdict,
+            tree_digest=each.tree_digest if trees == "as drawn" else f"d{i}",
+            ceiling=each.ceiling,
+        )
+        for i, each in zip(range(12), cycle * 12, strict=False)
+    ]
+    bound = allowed(State(holds_spent=0, host_max_holds=host_max_holds), grant)
+    assert bound <= host_max_holds
+    said = held_run(grant, host_max_holds, rounds)
+    assert len(said) <= bound + 1
+    assert isinstance(said[-1], Stop)
+
+
+WEAKER = st.fixed_dictionaries(
+    {
+        "spent": some.U32,
+        "host": some.U32,
+        "ask": st.none() | some.U32,
+        "ceiling": st.none() | st.sampled_from(Ceiling),
+        "grade": st.sampled_from(Grade),
+        "unchanged": st.booleans(),
+    }
+)
+
+
+def least(one: int | None, other: int | None) -> int | None:
+    return min((each for each in (one, other) if each is not None), default=None)
+
+
+@some.PROOF
+@given(
+    verdict=some.unmets() | some.verdicts(),
+    state=some.STATES,
+    grant=some.ARBITERS | some.GRANTS,
+    by=WEAKER,
+)
+def test_less_never_turns_a_stop_into_a_continuation(
+    verdict: Verdict, state: State, grant: Grant, by: dict[str, Any]
+) -> None:
+    """[J-74] Each of the six ways to have less, and any of them together."""
+    weaker = State(
+        holds_spent=min(state.holds_spent + by["spent"], limits.U32_MAX),
+        host_max_holds=min(state.host_max_holds, by["host"]),
+        progress=Progress.UNCHANGED if by["unchanged"] else state.progress,
+        ceiling=state.ceiling or by["ceiling"],
+    )
+    lower = Grant(
+        participation=min(grant.participation, by["grade"], key=lambda grade: grade.rank),
+        max_holds=least(grant.max_holds, by["ask"]),
+    )
+    if isinstance(again(verdict, state, grant), Stop):
+        assert isinstance(again(verdict, weaker, lower), Stop)
+
+
+@some.PROOF
+@given(clauses=some.clause_lists(), state=some.STATES, grant=some.ARBITERS)
+def test_the_closing_line_tells_the_truth(
+    clauses: tuple[Clause, ...], state: State, grant: Grant
+) -> None:
+    """[J-75, J-29] It is there exactly when the next unmet verdict would stop in any case."""
+    verdict: Any = codec.decode(Unmet, {"unmet": {"unmet": []}})
+    said = again(replace(verdict, unmet=replace(verdict.unmet, unmet=clauses)), state, grant)
+    if not isinstance(said, Another):
+        return
+    nexts = [
+        State(
+            holds_spent=state.holds_spent + 1,
+            host_max_holds=state.host_max_holds,
+            progress=word,
+            ceiling=ceiling,
+        )
+        for word, ceiling in product(Progress, (None, *Ceiling))
+    ]
+    last = all(isinstance(again(verdict, each, grant), Stop) for each in nexts)
+    assert (LAST_HOLD in said.correction.guidance.text.split("\n")) == last
+
+
+@some.PROOF
+@given(clauses=some.clause_lists(), spent=some.U32, bound=some.U32)
+def test_guidance_has_one_line_for_each_clause(
+    clauses: tuple[Clause, ...], spent: int, bound: int
+) -> None:
+    """[J-76, J-26]"""
+    said = guidance(clauses, spent, bound)
+    expected = 1 + len(clauses) + (spent + 1 == bound)
+    assert len(said.text.split("\n")) == len(said.text.splitlines()) == expected
+    assert said.label == "wrapper-verdict"
+
+
+# ── forms ─────────────────────────────────────────────────────────────────────────────
+
+CORRECTIONS = st.builds(
+    Correction,
+    unmet=some.clause_lists(some.TEXT),
+    guidance=st.builds(Guidance, label=some.TEXT, text=some.TEXT),
+)
+CONTINUATIONS = st.builds(Another, again=st.builds(Held, correction=CORRECTIONS)) | st.builds(
+    Stop, stop=st.builds(Ended, outcome=some.outcomes(some.TEXT))
+)
+FORMS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
+    "rule": (VerdictRule, some.rules(some.TEXT)),
+    "evidence": (EvidenceSet, some.evidences(some.TEXT)),
+    "reason": (Reason, some.reasons(some.TEXT)),
+    "verdict": (Verdict, some.verdicts(some.TEXT)),
+    "state": (State, some.STATES),
+    "grant": (Grant, some.GRANTS),
+    "continuation": (Continuation, CONTINUATIONS),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@some.PROOF
+@given(data=st.data())
+def test_every_form_reads_back_to_an_equal_value(name: str, data: st.DataObject) -> None:
+    """[J-77] No two values share a form, since each form gives back the one it came from."""
+    kind, strategy = FORMS[name]
+    value = data.draw(strategy)
+    assert codec.read(kind, codec.encode(value)) == value
+    assert codec.read(kind, codec.canonical(value)) == value
+
+
+# ── the laws speak of something ───────────────────────────────────────────────────────
+
+
+def premise_judged_met(case: tuple[VerdictRule, EvidenceSet]) -> bool:
+    rule, evidence = case
+    return isinstance(judge(rule, evidence), Met) and bool(checks_of(rule, "a"))
+
+
+def premise_unmet_beside_abstentions(case: tuple[VerdictRule, EvidenceSet]) -> bool:
+    every = found(*case)
+    return any(each.clauses for each in every) and any(each.abstentions for each in every)
+
+
+@pytest.mark.parametrize("policy", FlipPolicy)
+@pytest.mark.parametrize("premise", [premise_judged_met, premise_unmet_beside_abstentions])
+def test_the_premises_of_the_laws_occur(policy: FlipPolicy, premise: Any) -> None:
+    """A law about met rules proves nothing over values of which none is met."""
+    cases = st.tuples(some.judged_rules(policies=st.just(policy)), some.evidences())
+    first = settings(some.PROOF, phases=[Phase.generate])
+    assert premise(find(cases, premise, settings=first))

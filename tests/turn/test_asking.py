@@ -1,0 +1,344 @@
+import base64
+
+import pytest
+from tests.making.members import arbiter
+from tests.making.members import composed
+from tests.making.members import steering
+from tests.making.playing import GRANT
+from tests.making.playing import Host
+
+from stella.manifest.grammar import parse_condition
+from stella.manifest.stages import Step
+from stella.message import Message
+from stella.turn.ask import Cancelled
+from stella.turn.asking import Asking
+from stella.turn.asking import folded
+from stella.turn.changes import ChangeBook
+from stella.turn.facts import Cause
+from stella.turn.facts import Exchanged
+from stella.turn.facts import MessageAppended
+from stella.turn.facts import Noticed
+from stella.turn.facts import PluginFaulted
+from stella.turn.facts import TurnStatus
+from stella.turn.loop import ToolUse
+from stella.turn.loop import TurnEnd
+from stella.turn.questions import AskPlugin
+from stella.turn.stages import Member
+from stella.turn.tally import Tally
+from stella.wire.after_turn import AfterTurnAnswer
+from stella.wire.after_turn import AfterTurnRequest
+from stella.wire.before_turn import BeforeTurnAnswer
+from stella.wire.before_turn import BeforeTurnRequest
+from stella.wire.before_turn import ContextEntry
+from stella.wire.before_turn import PublishedSignal
+from stella.wire.before_turn import SignalValue
+from stella.wire.envelope import Answer
+from stella.wire.envelope import Request
+from stella.wire.evidence import Flip
+from stella.wire.evidence import ObservedEvidence
+from stella.wire.points import Signal
+from stella.wire.silence import FaultCode
+from stella.wire.silence import Silence
+
+NOTHING = BeforeTurnAnswer(protocol_version=1)
+END = TurnEnd(
+    status=TurnStatus.COMPLETED,
+    cause=None,
+    text="done",
+    answer="done",
+    truncated=False,
+    steps=1,
+    tally=Tally(),
+    uses=(ToolUse(name="bash", ok=True), ToolUse(name="bash", ok=False)),
+    changes=ChangeBook(),
+)
+
+
+def publishes(
+    signal: Signal, *, count: int | None = None, boolean: bool | None = None
+) -> PublishedSignal:
+    return PublishedSignal(signal=signal, value=SignalValue(count=count, boolean=boolean))
+
+
+def asking(*members: Member) -> Asking:
+    return Asking(
+        composition=composed(*members), goal="go", candidate=GRANT.candidate, test_command=True
+    )
+
+
+def observed(flip: Flip = Flip.ACHIEVED, **numbers: int) -> AfterTurnAnswer:
+    return AfterTurnAnswer(
+        protocol_version=1, evidence=ObservedEvidence(flip=flip, measurements=numbers)
+    )
+
+
+def requests(host: Host) -> list[Request]:
+    return [question.request for question in host.asked if isinstance(question, AskPlugin)]
+
+
+def conditional(name: str, text: str) -> Step:
+    return Step(name=name, condition=parse_condition(text))  # type: ignore[arg-type]  # it parses
+
+
+def test_context_becomes_messages_in_the_order_of_arrival() -> None:
+    """[D-30]"""
+    answer = BeforeTurnAnswer(
+        protocol_version=1,
+        context=(ContextEntry(label="map", text="a"), ContextEntry(label="", text="[time] b")),
+    )
+    host = Host(plugin=lambda _member, _request: answer)
+    messages: tuple[Message, ...] = host.play(asking(steering()).before("t1", 0))
+    assert [message.content for message in messages] == ["## map\n\na", "\\[time] b"]
+    assert [fact.origin for fact in host.facts(MessageAppended)] == ["plugin:guide"] * 2
+
+
+@pytest.mark.behaviour("K-55")
+def test_a_later_stage_is_told_what_an_earlier_one_published_and_a_new_round_starts_empty() -> None:
+    """[D-24]"""
+    member = steering("s", (Step(name="triage"), Step(name="plan")))
+
+    def answers(_member: str, request: Request) -> Answer:
+        first = isinstance(request, BeforeTurnRequest) and request.stage == "triage"
+        plans = publishes(Signal.PLANS, boolean=True)
+        return BeforeTurnAnswer(protocol_version=1, publish=(plans,) if first else ())
+
+    host = Host(plugin=answers)
+    doing = asking(member)
+    host.play(doing.before("t1", 0))
+    host.play(doing.before("t2", 1))
+    lists = [
+        request.published for request in requests(host) if isinstance(request, BeforeTurnRequest)
+    ]
+    assert [[p.signal for p in published] for published in lists] == [
+        [],
+        [Signal.PLANS],
+        [],
+        [Signal.PLANS],
+    ]
+
+
+@pytest.mark.behaviour("K-127", "K-128")
+def test_a_published_count_starts_a_later_stage_in_this_round_and_the_next() -> None:
+    """[D-20, D-24]"""
+    member = steering("s", (Step(name="triage"), conditional("research", "questions > 0")))
+    counts = iter([(publishes(Signal.QUESTIONS, count=2),), (), (), ()])
+    host = Host(
+        plugin=lambda _member, _request: BeforeTurnAnswer(protocol_version=1, publish=next(counts))
+    )
+    doing = asking(member)
+    host.play(doing.before("t1", 0))
+    host.play(doing.before("t2", 1))
+    asked = [request for request in requests(host) if isinstance(request, BeforeTurnRequest)]
+    assert [request.stage for request in asked] == ["triage", "research", "triage", "research"]
+    assert asked[3].published == ()
+
+
+@pytest.mark.behaviour("K-129")
+def test_a_fact_of_the_host_is_forwarded_and_keeps_the_hosts_value() -> None:
+    """[D-25]"""
+    lie = publishes(Signal.TEST_COMMAND, boolean=False)
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=(lie,)))
+    doing = asking(steering())
+    host.play(doing.before("t1", 0))
+    assert doing.table[Signal.TEST_COMMAND] is True
+    assert doing.published == [lie]
+    assert [fact.code for fact in host.facts(Noticed)] == ["host_signal"]
+
+
+@pytest.mark.behaviour("K-54")
+def test_an_undeclared_role_drops_the_whole_contribution() -> None:
+    """[D-29, W-51]"""
+    answer = BeforeTurnAnswer(
+        protocol_version=1, role="plannr", context=(ContextEntry(label="x", text="y"),)
+    )
+    host = Host(plugin=lambda _m, _r: answer)
+    messages: tuple[Message, ...] = host.play(
+        asking(steering(roles=frozenset({"planner"}))).before("t1", 0)
+    )
+    assert messages == ()
+    fault = host.facts(PluginFaulted)[0]
+    assert fault.fault == "UndeclaredRole"
+    assert "planner" in fault.message
+    assert host.facts(Exchanged)[0].response is None
+
+
+def test_a_role_where_none_is_declared_says_so() -> None:
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, role="x"))
+    host.play(asking(steering()).before("t1", 0))
+    assert "it declares none" in host.facts(PluginFaulted)[0].message
+
+
+@pytest.mark.parametrize(
+    ("published", "words"),
+    [
+        (publishes(Signal.PLANS, count=1), "plans is a boolean, got a count"),
+        (publishes(Signal.QUESTIONS, boolean=True), "questions is a count, got a boolean"),
+    ],
+)
+def test_a_mistyped_signal_drops_the_whole_contribution(
+    published: PublishedSignal, words: str
+) -> None:
+    """[D-29]"""
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=(published,)))
+    doing = asking(steering())
+    host.play(doing.before("t1", 0))
+    assert words in host.facts(PluginFaulted)[0].message
+    assert doing.published == []
+
+
+def test_role_and_scope_are_said_to_be_without_effect() -> None:
+    answer = BeforeTurnAnswer(protocol_version=1, role="planner", scope=("src",))
+    host = Host(plugin=lambda _m, _r: answer)
+    host.play(asking(steering(roles=frozenset({"planner"}))).before("t1", 0))
+    assert [fact.code for fact in host.facts(Noticed)] == ["role_unused", "scope_unused"]
+
+
+def test_a_member_is_asked_only_what_it_declares() -> None:
+    """[D-23]"""
+    host = Host(plugin=lambda _m, _r: NOTHING)
+    host.play(asking(arbiter()).before("t1", 0))
+    assert requests(host) == []
+
+
+def test_after_the_turn_the_member_is_told_what_was_measured() -> None:
+    """[W-18, W-19, Q-8]"""
+    host = Host(plugin=lambda _m, _r: observed())
+    doing = asking(arbiter())
+    host.play(doing.before("t1", 0))
+    evidence: ObservedEvidence | None = host.play(doing.after("t1", 0, END))
+    assert evidence is not None
+    assert evidence.flip is Flip.ACHIEVED
+    request = requests(host)[0]
+    assert isinstance(request, AfterTurnRequest)
+    assert request.stage == "execute"
+    assert (request.turn.completed, request.turn.answer) == (True, "done")
+    assert request.turn.tools == ("bash", "bash")
+    assert request.turn.changed_files == ()
+
+
+def test_an_aborted_turn_is_reported_with_its_reason() -> None:
+    """[W-20]"""
+    end = TurnEnd(
+        status=TurnStatus.STOPPED,
+        cause=Cause.STEP_LIMIT,
+        text="too many steps",
+        answer="",
+        truncated=False,
+        steps=3,
+        tally=Tally(),
+        uses=(),
+        changes=ChangeBook(measured=False),
+    )
+    host = Host(plugin=lambda _m, _r: observed())
+    host.play(asking(arbiter()).after("t1", 0, end))
+    request = requests(host)[0]
+    assert isinstance(request, AfterTurnRequest)
+    assert (request.turn.completed, request.turn.answer) == (False, "too many steps")
+    assert request.turn.changed_files is None
+    assert request.stage is None
+
+
+@pytest.mark.behaviour("K-130")
+def test_a_stage_that_reads_the_changes_is_skipped_when_there_are_none() -> None:
+    """[D-26, W-18]"""
+    member = steering(
+        "s", (Step(name="execute"), conditional("verify", "mutating-actions > 0")), after=True
+    )
+    host = Host(plugin=lambda _m, r: observed() if isinstance(r, AfterTurnRequest) else NOTHING)
+    doing = asking(member)
+    host.play(doing.before("t1", 0))
+    doing.measured(ChangeBook())
+    host.play(doing.after("t1", 0, END))
+    last = requests(host)[-1]
+    assert isinstance(last, AfterTurnRequest)
+    assert last.stage == "execute"
+
+
+def test_an_unmeasured_turn_keeps_the_previous_signals() -> None:
+    """[D-26]"""
+    doing = asking(steering())
+    doing.measured(ChangeBook(actions=2, lines=9))
+    doing.measured(ChangeBook(measured=False))
+    assert doing.table[Signal.MUTATING_ACTIONS] == 2
+    assert doing.table[Signal.DIFF_LINES] == 9
+
+
+@pytest.mark.behaviour("K-131")
+def test_context_after_the_turn_is_dropped_with_a_notice_and_its_publish_counts() -> None:
+    """[D-28]"""
+    answer = BeforeTurnAnswer(
+        protocol_version=1,
+        context=(ContextEntry(label="x", text="y"),),
+        publish=(publishes(Signal.TESTS_RED, boolean=True),),
+    )
+    member = steering("s", (Step(name="execute"), Step(name="reflect")))
+    host = Host(plugin=lambda _m, r: answer if r.stage == "reflect" else NOTHING)
+    doing = asking(member)
+    host.play(doing.before("t1", 0))
+    host.play(doing.after("t1", 0, END))
+    assert doing.table[Signal.TESTS_RED] is True
+    assert [fact.code for fact in host.facts(Noticed)] == ["too_late"]
+    assert not host.facts(MessageAppended)
+
+
+def test_a_silence_is_told_as_an_exchange_without_response_and_a_fault() -> None:
+    """[J2-44, C13]"""
+    silence = Silence(code=FaultCode.DECODE, message="garbage", raw=b"\xff")
+    host = Host(plugin=lambda _m, _r: silence)
+    assert host.play(asking(arbiter()).after("t1", 0, END)) is None
+    assert host.order() == ["plugin_exchange", "plugin_fault"]
+    assert host.facts(Exchanged)[0].response is None
+    fault = host.facts(PluginFaulted)[0]
+    assert (fault.fault, fault.message) == ("Decode", "garbage")
+    assert base64.b64decode(fault.stdout_b64 or "") == b"\xff"
+
+
+def test_a_cancelled_point_is_told_as_a_fault_and_ends_the_asking() -> None:
+    """[Q-17]"""
+    host = Host(cancel=lambda question: isinstance(question, AskPlugin))
+    with pytest.raises(Cancelled):
+        host.play(asking(arbiter()).after("t1", 0, END))
+    assert [fact.fault for fact in host.facts(PluginFaulted)] == ["Cancelled"]
+
+
+def test_a_plugin_silent_before_and_after_contributes_nothing() -> None:
+    host = Host()
+    doing = asking(steering("s", (Step(name="execute"), Step(name="verify")), after=True))
+    assert host.play(doing.before("t1", 0)) == ()
+    assert host.play(doing.after("t1", 0, END)) is None
+
+
+@pytest.mark.behaviour("K-179")
+def test_only_the_arbiters_answer_is_evidence() -> None:
+    """[D-39]"""
+    composition = composed(steering("s", after=True), arbiter("v"))
+    answers = {"s": ObservedEvidence(flip=Flip.ACHIEVED, measurements={"code": 0})}
+    assert folded(composition, answers) is None
+    own = ObservedEvidence(flip=Flip.NOT_ACHIEVED)
+    assert folded(composition, {**answers, "v": own}) == own
+
+
+def test_without_an_arbiter_answers_fold_in_selection_order() -> None:
+    """[D-40]"""
+    composition = composed(steering("a"), steering("b"), steering("c"))
+    answers = {
+        "c": ObservedEvidence(flip=Flip.ACHIEVED, measurements={"x": 3, "z": 9}),
+        "b": ObservedEvidence(flip=Flip.UNOBSERVABLE, measurements={"x": 2, "y": 5}),
+        "a": ObservedEvidence(flip=Flip.NOT_ATTEMPTED, measurements={"x": 1}),
+    }
+    merged = folded(composition, answers)
+    assert merged is not None
+    assert merged.flip is Flip.UNOBSERVABLE
+    assert merged.measurements == {"x": 1, "y": 5, "z": 9}
+
+
+def test_without_an_arbiter_and_without_answers_nobody_answered() -> None:
+    """[D-41]"""
+    assert folded(composed(steering("a")), {}) is None
+
+
+def test_asking_is_a_question_for_one_member() -> None:
+    host = Host(plugin=lambda _m, _r: observed())
+    host.play(asking(arbiter()).after("t1", 0, END))
+    asked = [q for q in host.asked if isinstance(q, AskPlugin)]
+    assert len(asked) == 1

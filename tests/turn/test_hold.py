@@ -1,0 +1,354 @@
+from collections.abc import Iterator
+
+import pytest
+from tests.making.members import BUDGET
+from tests.making.members import arbiter
+from tests.making.members import composed
+from tests.making.members import steering
+from tests.making.playing import GRANT
+from tests.making.playing import NOBODY
+from tests.making.playing import Host
+from tests.making.playing import calls
+from tests.making.playing import says
+
+from stella.message import Message
+from stella.message import ModelFault
+from stella.message import NoReply
+from stella.message import Role
+from stella.turn.ask import Ask
+from stella.turn.facts import Baselined
+from stella.turn.facts import BoundMember
+from stella.turn.facts import ChangedArtifact
+from stella.turn.facts import Continued
+from stella.turn.facts import Judged
+from stella.turn.facts import PipelineBound
+from stella.turn.facts import PluginFaulted
+from stella.turn.facts import RunStatus
+from stella.turn.facts import TamperFound
+from stella.turn.hold import RunEnd
+from stella.turn.hold import RunSetup
+from stella.turn.hold import run
+from stella.turn.loop import Transcript
+from stella.turn.questions import AskModel
+from stella.turn.questions import AskPlugin
+from stella.turn.questions import Granted
+from stella.turn.questions import Inspection
+from stella.turn.questions import TakeBaseline
+from stella.turn.stages import Composition
+from stella.turn.stages import Member
+from stella.verdict.again import Stop
+from stella.verdict.again import StoppedUnmet
+from stella.verdict.again import StopReason
+from stella.verdict.finding import Met
+from stella.verdict.finding import Undecided
+from stella.verdict.finding import Unknowable
+from stella.wire.after_turn import AfterTurnAnswer
+from stella.wire.after_turn import AfterTurnRequest
+from stella.wire.before_turn import BeforeTurnAnswer
+from stella.wire.before_turn import ContextEntry
+from stella.wire.envelope import Answer
+from stella.wire.envelope import Request
+from stella.wire.evidence import Artifact
+from stella.wire.evidence import Flip
+from stella.wire.evidence import ObservedEvidence
+from stella.wire.evidence import Provenance
+from stella.wire.evidence import Tampered
+from stella.wire.evidence import TamperState
+from stella.wire.grant import TestBaseline
+from stella.wire.silence import Silence
+
+EDITED = Inspection(
+    finding=Tampered(tampered=Artifact(artifact="tests/t.py")),
+    artifacts=(ChangedArtifact(path="tests/t.py", kinds=("edited",)),),
+    digest="sha256:1",
+)
+UNCHECKED = Inspection(finding=TamperState.NOT_CHECKED, artifacts=(), digest=None)
+BOUND = PipelineBound(
+    variant="verify",
+    members=(
+        BoundMember(name="verify", wrapper="verify", grade="arbiter", digest="d", rule_sha256="r"),
+    ),
+    rule=BUDGET,
+    max_holds=2,
+    signals={},
+)
+
+
+def setup(composition: Composition | None, **more: object) -> RunSetup:
+    given: dict[str, object] = {"host_max_holds": 2, "max_steps": 9} | more
+    return RunSetup(
+        goal="[time] go",
+        source="run",
+        first_turn=1,
+        principal="user",
+        model="script",
+        concurrent=frozenset(),
+        tools_sha256="0",
+        composition=composition,
+        **given,  # type: ignore[arg-type]  # the builder's own keywords
+    )
+
+
+def played(host: Host, composition: Composition | None, **more: object) -> RunEnd:
+    return host.play(run(setup(composition, **more), Transcript()))
+
+
+def pipeline(*members: Member) -> Composition:
+    return composed(*(members or (arbiter(),)))
+
+
+def evidence(flip: Flip, **numbers: int) -> AfterTurnAnswer:
+    return AfterTurnAnswer(
+        protocol_version=1, evidence=ObservedEvidence(flip=flip, measurements=numbers)
+    )
+
+
+GOOD = evidence(Flip.ACHIEVED, code=0)
+BAD = evidence(Flip.NOT_ACHIEVED, code=1)
+
+
+def trees() -> Iterator[Inspection]:
+    """A tree that changes every round; each round looks at it twice."""
+    for number in range(99):
+        seen = Inspection(finding=TamperState.CLEAN, artifacts=(), digest=f"sha256:{number}")
+        yield from (seen, seen)
+
+
+def test_without_a_pipeline_one_turn_is_the_run() -> None:
+    """[D-6]"""
+    host = Host(replies=[says("ok")])
+    end = played(host, None)
+    assert (end.status, end.rounds, end.verdict, end.outcome) == (
+        RunStatus.COMPLETED,
+        1,
+        None,
+        None,
+    )
+    assert host.order() == ["prompt", "turn_started", "model_request", "model_reply", "turn_ended"]
+    assert host.models()[0] == (Message(role=Role.USER, content="\\[time] go"),)
+
+
+def test_a_met_rule_ends_the_run_met() -> None:
+    host = Host(replies=[says()], plugin=lambda _m, _r: GOOD)
+    end = played(host, pipeline(), bound=BOUND)
+    assert end.status is RunStatus.MET
+    assert isinstance(end.outcome, Met)
+    assert host.order()[:2] == ["prompt", "pipeline_bound"]
+    assert host.order()[-3:] == ["tamper", "verdict", "continuation"]
+    durable = [fact.type for _, fact, durable in host.told if durable]
+    assert durable == ["turn_ended", "verdict", "continuation"]
+
+
+def test_the_baseline_is_told_and_every_request_carries_the_grant() -> None:
+    """[D-13, G-20]"""
+    baseline = Baselined(
+        program="pytest",
+        args=(),
+        baseline=TestBaseline.FAILED,
+        reason="exit-nonzero",
+        duration_ms=3,
+        watched=(),
+        complete=True,
+    )
+    granted = Granted(candidate=GRANT.candidate, baseline=baseline)
+    host = Host(
+        replies=[says()] * 3, granted=granted, plugin=lambda _m, _r: BAD, inspections=trees()
+    )
+    played(host, pipeline())
+    assert host.facts(Baselined) == [baseline]
+    requests = [q.request for q in host.asked if isinstance(q, AskPlugin)]
+    assert len(requests) == 3
+    assert all(request.candidate == GRANT.candidate for request in requests)
+    assert [request.round for request in requests] == [0, 1, 2]
+
+
+@pytest.mark.behaviour("K-56", "A1")
+def test_a_failing_budget_is_held_to_the_bound_and_the_correction_comes_last() -> None:
+    """[J-25, D-16]"""
+    composition = pipeline(arbiter(rule=BUDGET, max_holds=7))
+    host = Host(
+        replies=[says("a"), says("b"), says("c")],
+        plugin=lambda _m, _r: evidence(Flip.NOT_ATTEMPTED, x=1),
+        inspections=trees(),
+    )
+    end = played(host, composition)
+    assert (end.status, end.rounds) == (RunStatus.UNMET, 3)
+    last = host.facts(Continued)[-1]
+    assert last.stop is not None
+    assert isinstance(last.stop.outcome, StoppedUnmet)
+    assert last.state.holds_spent == 2
+    for messages in host.models()[1:]:
+        text = messages[-1].content or ""
+        assert text.startswith("## wrapper-verdict\n\nThe turn ended, but")
+    assert "last hold" not in (host.models()[1][-1].content or "")
+    assert "last hold" in (host.models()[2][-1].content or "")
+
+
+@pytest.mark.behaviour("A17")
+def test_a_held_round_that_is_mended_ends_met() -> None:
+    answers = iter([BAD, GOOD])
+    host = Host(replies=[says(), says()], plugin=lambda _m, _r: next(answers), inspections=trees())
+    end = played(host, pipeline())
+    assert (end.status, end.rounds) == (RunStatus.MET, 2)
+
+
+@pytest.mark.behaviour("K-57")
+def test_an_unwatched_flip_is_undecided_after_one_round() -> None:
+    """[J-9]"""
+    host = Host(replies=[says()], plugin=lambda _m, _r: GOOD, inspections=[UNCHECKED, UNCHECKED])
+    end = played(host, pipeline())
+    assert (end.status, end.rounds) == (RunStatus.UNDECIDED, 1)
+    assert isinstance(end.verdict, Undecided)
+    assert end.verdict.reason is Unknowable.TAMPER_UNCHECKED
+
+
+@pytest.mark.behaviour("K-58")
+def test_an_edited_test_is_held_and_named() -> None:
+    """[J-9, G-40]"""
+    host = Host(replies=[says()] * 2, plugin=lambda _m, _r: GOOD, inspections=[EDITED] * 4)
+    end = played(host, pipeline())
+    assert end.status is RunStatus.UNMET
+    assert "tests/t.py was changed during the run" in (host.models()[1][-1].content or "")
+    found = host.facts(TamperFound)[0]
+    assert (found.artifacts[0].path, found.artifacts[0].kinds) == ("tests/t.py", ("edited",))
+
+
+@pytest.mark.behaviour("K-115")
+def test_a_round_that_moved_nothing_ends_the_run() -> None:
+    """[J-21, D-44]"""
+    host = Host(replies=[says()] * 2, plugin=lambda _m, _r: GOOD, inspections=[EDITED] * 4)
+    end = played(host, pipeline())
+    assert end.rounds == 2
+    assert isinstance(end.outcome, StoppedUnmet)
+    assert end.outcome.stopped is StopReason.NO_PROGRESS
+
+
+@pytest.mark.behaviour("Q-27")
+def test_a_change_made_while_the_plugins_test_ran_is_seen() -> None:
+    clean = Inspection(finding=TamperState.CLEAN, artifacts=(), digest="sha256:1")
+    host = Host(replies=[says()] * 3, plugin=lambda _m, _r: GOOD, inspections=[clean, EDITED] * 3)
+    assert played(host, pipeline()).status is RunStatus.UNMET
+
+
+def test_what_the_first_look_found_stays_found() -> None:
+    clean = Inspection(finding=TamperState.CLEAN, artifacts=(), digest=None)
+    looks = [EDITED, clean, UNCHECKED, clean]
+    answers = iter([GOOD, GOOD])
+    host = Host(replies=[says()] * 2, plugin=lambda _m, _r: next(answers), inspections=looks)
+    end = played(host, pipeline())
+    assert [fact.finding for fact in host.facts(TamperFound)] == [
+        EDITED.finding,
+        TamperState.NOT_CHECKED,
+    ]
+    assert end.status is RunStatus.UNDECIDED
+
+
+@pytest.mark.behaviour("K-53")
+def test_a_steering_plugin_that_crashes_leaves_the_turn_alone() -> None:
+    """[D-77, J-8]"""
+    host = Host(replies=[says("ok")])
+    end = played(host, pipeline(steering()))
+    assert end.status is RunStatus.COMPLETED
+    assert isinstance(end.verdict, Met)
+    assert end.verdict.evidence is Provenance.HOST_OBSERVED
+    assert [fact.point.value for fact in host.facts(PluginFaulted)] == ["before_turn"]
+
+
+@pytest.mark.behaviour("K-60", "A2")
+def test_an_arbiter_that_falls_silent_is_undecided_and_never_held() -> None:
+    """[D-41, J-12]"""
+    host = Host(replies=[says()])
+    end = played(host, pipeline())
+    assert (end.status, end.rounds) == (RunStatus.UNDECIDED, 1)
+
+
+@pytest.mark.behaviour("K-62")
+def test_only_an_arbiter_may_hold() -> None:
+    """[J-21] With one member below arbiter there is no rule, so nothing is held either."""
+    member = steering("s", after=True)
+    host = Host(
+        replies=[says()], plugin=lambda _m, _r: BAD if isinstance(_r, AfterTurnRequest) else NOBODY
+    )
+    end = played(host, pipeline(member))
+    assert (end.status, end.rounds) == (RunStatus.COMPLETED, 1)
+
+
+def test_the_step_limit_ends_the_run_stopped_whatever_the_verdict() -> None:
+    """[D-18, D-84]"""
+    host = Host(replies=[calls("bash")], plugin=lambda _m, _r: GOOD)
+    end = played(host, pipeline(), max_steps=1)
+    assert end.status is RunStatus.STOPPED
+    assert isinstance(end.verdict, Met)
+
+
+def test_an_unmet_turn_cut_by_a_limit_buys_no_round() -> None:
+    """[D-18]"""
+    host = Host(replies=[calls("bash")], plugin=lambda _m, _r: BAD)
+    end = played(host, pipeline(), max_steps=1)
+    assert (end.status, end.rounds) == (RunStatus.STOPPED, 1)
+    stop = host.facts(Continued)[0]
+    assert stop.state.ceiling is not None
+    assert stop.state.ceiling.value == "steps"
+
+
+def test_a_failed_turn_is_judged_and_not_continued() -> None:
+    """[D-18]"""
+    host = Host(
+        replies=[NoReply(kind=ModelFault.TERMINAL, message="gone")], plugin=lambda _m, _r: GOOD
+    )
+    end = played(host, pipeline())
+    assert (end.status, end.outcome) == (RunStatus.FAILED, None)
+    assert host.facts(Judged)
+    assert not host.facts(Continued)
+
+
+@pytest.mark.parametrize("kind", [TakeBaseline, AskModel, AskPlugin])
+def test_a_cancel_ends_the_run_without_a_verdict(kind: type[Ask[object]]) -> None:
+    """[D-14]"""
+    host = Host(
+        replies=[says()],
+        plugin=lambda _m, _r: GOOD,
+        cancel=lambda question: isinstance(question, kind),
+    )
+    end = played(host, pipeline())
+    assert end.status is RunStatus.CANCELLED
+    assert end.verdict is None
+    assert not host.facts(Judged)
+
+
+def test_a_cancel_in_a_plain_run_is_the_turns_own_end() -> None:
+    host = Host(cancel=lambda question: isinstance(question, AskModel))
+    end = played(host, None)
+    assert end.status is RunStatus.CANCELLED
+    assert end.turn is not None
+
+
+def test_contributions_stand_between_the_prompt_and_the_correction() -> None:
+    """[E-132]"""
+    guide, judge = steering("guide"), arbiter("verify")
+
+    def answers(member: str, request: Request) -> Answer | Silence:
+        if member == "verify":
+            return BAD if request.round == 0 else GOOD
+        return context(request.round)
+
+    host = Host(replies=[says("a"), says("b")], plugin=answers, inspections=trees())
+    end = played(host, pipeline(guide, judge))
+    assert end.status is RunStatus.MET
+    texts = [message.content for message in host.models()[1]]
+    assert texts[:3] == ["\\[time] go", "## round\n\n0", "a"]
+    assert texts[3] == "## round\n\n1"
+    assert (texts[4] or "").startswith("## wrapper-verdict")
+
+
+def context(number: int) -> BeforeTurnAnswer:
+    entry = ContextEntry(label="round", text=str(number))
+    return BeforeTurnAnswer(protocol_version=1, context=(entry,))
+
+
+def test_a_stop_carries_its_outcome() -> None:
+    host = Host(replies=[says()], plugin=lambda _m, _r: GOOD)
+    end = played(host, pipeline())
+    last = host.facts(Continued)[-1]
+    assert last.stop is not None
+    assert Stop(stop=last.stop).outcome == end.outcome

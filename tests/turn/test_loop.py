@@ -1,0 +1,211 @@
+import pytest
+from tests.making.playing import Host
+from tests.making.playing import calls
+from tests.making.playing import says
+
+from stella import limits
+from stella.message import ErrorClass
+from stella.message import FinishReason
+from stella.message import Message
+from stella.message import ModelFault
+from stella.message import NoReply
+from stella.message import Reply
+from stella.message import Role
+from stella.message import failed
+from stella.turn.facts import Cause
+from stella.turn.facts import FileChanged
+from stella.turn.facts import ModelFailed
+from stella.turn.facts import ModelReplied
+from stella.turn.facts import TurnEnded
+from stella.turn.facts import TurnStatus
+from stella.turn.loop import ToolUse
+from stella.turn.loop import Transcript
+from stella.turn.loop import TurnEnd
+from stella.turn.loop import TurnSetup
+from stella.turn.loop import turn
+from stella.turn.prompt import CONTINUE
+from stella.turn.questions import AskModel
+from stella.turn.questions import Change
+
+
+def setup(max_steps: int = limits.STEPS_DEFAULT) -> TurnSetup:
+    return TurnSetup(
+        turn="t1",
+        round=0,
+        principal="user",
+        model="script",
+        max_steps=max_steps,
+        concurrent=frozenset({"read_file"}),
+        tools_sha256="0" * 64,
+    )
+
+
+def played(host: Host, max_steps: int = limits.STEPS_DEFAULT) -> tuple[TurnEnd, Transcript]:
+    transcript = Transcript([Message(role=Role.USER, content="go")])
+    return host.play(turn(setup(max_steps), transcript)), transcript
+
+
+def test_a_reply_without_calls_ends_the_turn_with_its_text() -> None:
+    host = Host(replies=[says("all done")])
+    end, transcript = played(host)
+    assert (end.status, end.cause, end.text, end.steps) == (
+        TurnStatus.COMPLETED,
+        None,
+        "all done",
+        1,
+    )
+    assert [message.role for message in transcript.messages] == [Role.USER, Role.ASSISTANT]
+    assert host.order() == ["turn_started", "model_request", "model_reply", "turn_ended"]
+
+
+def test_calls_run_and_the_model_is_asked_again_with_their_results() -> None:
+    host = Host(replies=[calls("bash", text="look"), says()])
+    end, transcript = played(host)
+    assert [message.role for message in transcript.messages] == [
+        Role.USER,
+        Role.ASSISTANT,
+        Role.TOOL,
+        Role.ASSISTANT,
+    ]
+    assert host.models()[1][2].tool_results[0].call_id == "t1.c1"
+    assert end.uses == (ToolUse(name="bash", ok=True),)
+    assert end.text == "done"
+
+
+def test_call_ids_count_through_the_turn() -> None:
+    """[E-2]"""
+    host = Host(replies=[calls("a", "b"), calls("c"), says()])
+    _, transcript = played(host)
+    asked = [call.call_id for message in transcript.messages for call in message.tool_calls]
+    assert asked == ["t1.c1", "t1.c2", "t1.c3"]
+
+
+def test_the_turn_end_is_durable_and_told_last() -> None:
+    """[E-14, J2-30]"""
+    host = Host(replies=[says()])
+    played(host)
+    turn_id, fact, durable = host.told[-1]
+    assert (turn_id, fact.type, durable) == ("t1", "turn_ended", True)
+
+
+@pytest.mark.parametrize(("limit", "asked"), [(1, 1), (3, 3)])
+def test_the_step_limit_ends_a_turn_that_still_wants_tools(limit: int, asked: int) -> None:
+    """[E-11]"""
+    host = Host(replies=[calls("bash")] * 9)
+    end, transcript = played(host, limit)
+    assert (end.status, end.cause) == (TurnStatus.STOPPED, Cause.STEP_LIMIT)
+    assert end.text == f"the turn reached its limit of {limit} steps"
+    assert len(host.models()) == asked
+    assert transcript.messages[-1].role is Role.TOOL, "every call has its result [E-15]"
+
+
+def test_a_turn_that_answers_on_its_last_step_completes() -> None:
+    """[E-11] at the limit."""
+    end, _ = played(Host(replies=[calls("bash"), says()]), 2)
+    assert end.status is TurnStatus.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("reply", "cause"),
+    [
+        (says("  \n"), Cause.EMPTY_REPLY),
+        (says("half", finish=FinishReason.CONTENT_FILTER), Cause.CONTENT_FILTER),
+    ],
+)
+def test_a_reply_that_is_none_fails_the_turn(reply: Reply, cause: Cause) -> None:
+    """[E-30]"""
+    end, transcript = played(Host(replies=[reply]))
+    assert (end.status, end.cause, end.answer) == (TurnStatus.FAILED, cause, "")
+    assert len(transcript.messages) == 1
+
+
+def test_a_model_without_a_reply_fails_the_turn_and_says_why() -> None:
+    """[E-60]"""
+    host = Host(replies=[NoReply(kind=ModelFault.AUTH, message="no key")])
+    end, _ = played(host)
+    assert (end.status, end.cause) == (TurnStatus.FAILED, Cause.PROVIDER)
+    assert end.text == "the model gave no reply (auth): no key"
+    assert host.facts(ModelFailed)[0].kind == "auth"
+    assert end.steps == 0
+
+
+def test_a_cancelled_model_call_cancels_the_turn() -> None:
+    """[E-60]"""
+    end, _ = played(Host(replies=[NoReply(kind=ModelFault.CANCELLED, message="by the person")]))
+    assert (end.status, end.cause) == (TurnStatus.CANCELLED, Cause.CANCEL)
+
+
+def test_a_cut_reply_is_continued_and_its_parts_are_joined() -> None:
+    """[E-31]"""
+    cut = says("one ", finish=FinishReason.LENGTH)
+    host = Host(replies=[cut, says("two")])
+    end, transcript = played(host)
+    assert (end.text, end.truncated) == ("one two", False)
+    assert transcript.messages[2].content == CONTINUE
+
+
+@pytest.mark.parametrize(("cuts", "truncated"), [(4, False), (5, True)])
+def test_at_most_four_continuations(cuts: int, truncated: bool) -> None:  # noqa: FBT001
+    """[E-31] limits.CONTINUATIONS_PER_TURN, at the limit and one past it."""
+    assert limits.CONTINUATIONS_PER_TURN == 4
+    cut = says("x", finish=FinishReason.LENGTH)
+    end, _ = played(Host(replies=[*[cut] * cuts, says("y")]))
+    assert end.status is TurnStatus.COMPLETED
+    assert end.truncated is truncated
+    assert end.text == ("xxxxx" if truncated else "xxxxy")
+
+
+def test_text_before_tool_calls_is_no_part_of_the_answer() -> None:
+    """[E-33]"""
+    cut = says("cut ", finish=FinishReason.LENGTH)
+    end, _ = played(Host(replies=[cut, calls("bash", text="hm"), says("end")]))
+    assert end.text == "end"
+
+
+def test_a_cancel_while_the_model_thinks_ends_the_turn_cancelled() -> None:
+    """[E-113]"""
+    host = Host(cancel=lambda question: isinstance(question, AskModel))
+    end, _ = played(host)
+    assert (end.status, end.cause) == (TurnStatus.CANCELLED, Cause.CANCEL)
+    assert host.facts(TurnEnded)[0].text == "cancelled by test"
+
+
+def test_usage_and_unknown_prices_are_kept_apart() -> None:
+    """[E-82]"""
+    unpriced = Reply(
+        text="x",
+        tool_calls=(),
+        usage=says().usage,
+        model="m",
+        cost_usd=None,
+        finish_reason=FinishReason.STOP,
+    )
+    host = Host(replies=[calls("bash"), unpriced])
+    end, _ = played(host)
+    fact = host.facts(TurnEnded)[0]
+    assert end.tally.cost_usd is None
+    assert (fact.cost_usd, fact.usage.unpriced_calls, fact.usage.known_cost_usd) == (None, 1, 0.0)
+    assert fact.usage.input_tokens == 20
+    assert host.facts(ModelReplied)[1].cost_usd is None
+
+
+def test_changed_files_are_the_measured_ones_without_the_restored() -> None:
+    """[T2-55]"""
+    made = Change(path="a", kind="created", before=None, after="1", added=2, removed=0)
+    kept = Change(path="b", kind="modified", before="7", after="8", added=1, removed=1)
+    gone = Change(path="a", kind="deleted", before="1", after=None, added=0, removed=2)
+    host = Host(replies=[calls("bash"), calls("bash"), says()], changes=[(made, kept), (gone,)])
+    end, _ = played(host)
+    assert end.changes.paths == ("b",)
+    assert host.facts(TurnEnded)[0].changed_files == ("b",)
+    restored = [fact for fact in host.facts(FileChanged) if fact.kind == "restored"]
+    assert [(fact.path, fact.by) for fact in restored] == [("a", "t1")]
+
+
+def test_a_failed_call_is_used_and_not_ok() -> None:
+    host = Host(
+        replies=[calls("bash"), says()],
+        outputs={"bash": failed(ErrorClass.ENVIRONMENT, "no bash")},
+    )
+    end, _ = played(host)
+    assert end.uses == (ToolUse(name="bash", ok=False),)

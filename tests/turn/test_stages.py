@@ -1,0 +1,142 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.making.members import arbiter
+from tests.making.members import steering
+
+from stella.errors import PipelineError
+from stella.manifest.grammar import parse_condition
+from stella.manifest.stages import Step
+from stella.turn.stages import Member
+from stella.turn.stages import compose
+from stella.turn.stages import mistyped
+from stella.turn.stages import opening_table
+from stella.turn.stages import value_of
+from stella.verdict.rule import VerdictRule
+from stella.wire.before_turn import PublishedSignal
+from stella.wire.before_turn import SignalValue
+from stella.wire.grade import Grade
+from stella.wire.points import HOST_STAGES
+from stella.wire.points import Signal
+
+
+def program(name: str, *stages: str) -> Member:
+    return steering(name, tuple(Step(name=stage) for stage in stages))
+
+
+def conditional(text: str) -> Step:
+    condition = parse_condition(text)
+    return Step(name="plan", condition=condition)  # type: ignore[arg-type]  # the text parses
+
+
+def test_an_empty_selection_is_refused() -> None:
+    """[D-37]"""
+    with pytest.raises(PipelineError, match="EmptyComposition"):
+        compose(())
+
+
+@pytest.mark.behaviour("K-63")
+def test_two_arbiters_are_refused_by_name() -> None:
+    """[D-35]"""
+    with pytest.raises(PipelineError, match='TwoArbiters: "a" and "b"'):
+        compose((arbiter("a"), arbiter("b")))
+
+
+@pytest.mark.behaviour("K-63")
+def test_reversed_stages_are_refused_naming_both_plugins_and_both_stages() -> None:
+    """[D-34]"""
+    with pytest.raises(PipelineError) as refused:
+        compose((program("a", "execute", "verify"), program("b", "verify", "execute")))
+    for word in ("ConflictingStageOrder", '"a"', '"b"', '"execute"', '"verify"'):
+        assert word in str(refused.value)
+
+
+def test_a_new_stage_is_inserted_at_the_cursor() -> None:
+    """[D-34]"""
+    composition = compose((program("a", "triage", "execute"), program("b", "triage", "plan")))
+    assert composition.before == ("triage", "plan", "execute")
+
+
+def test_stages_split_around_the_turn() -> None:
+    """[D-22]"""
+    stages = ("mine", "execute", "own-check", "verify", "late")
+    composition = compose((program("a", *stages),))
+    assert composition.before == ("mine", "execute")
+    assert composition.after == ("own-check", "verify", "late")
+
+
+def test_a_program_without_execute_turns_at_its_first_late_stage() -> None:
+    """[D-22]"""
+    composition = compose((program("a", "triage", "mine", "verify", "other"),))
+    assert composition.before == ("triage", "mine")
+    assert composition.after == ("verify", "other")
+
+
+@given(st.lists(st.permutations(HOST_STAGES[:4]).map(tuple), min_size=1, max_size=3))
+def test_a_merge_keeps_every_members_order_or_is_refused(programs: list[tuple[str, ...]]) -> None:
+    members = tuple(program(f"m{n}", *stages) for n, stages in enumerate(programs))
+    try:
+        composition = compose(members)
+    except PipelineError:
+        assert len(programs) > 1, "one program alone conflicts with nobody"
+        return
+    merged = composition.before + composition.after
+    for stages in programs:
+        assert [stage for stage in merged if stage in stages] == list(stages)
+
+
+def test_rule_and_holds_come_from_the_arbiter() -> None:
+    """[D-36]"""
+    composition = compose((steering("s"), arbiter("v", max_holds=1)))
+    assert composition.rule == arbiter().rule
+    assert (composition.grant.participation, composition.grant.max_holds) == (Grade.ARBITER, 1)
+    assert composition.variant == "s,v"
+
+
+def test_without_an_arbiter_nothing_is_required() -> None:
+    """[D-36]"""
+    composition = compose((steering("s"),))
+    assert composition.rule == VerdictRule()
+    assert composition.grant.participation is Grade.STEERING
+
+
+def test_the_opening_table_knows_the_facts_of_the_host() -> None:
+    """[D-12]"""
+    table = opening_table(test_command=True, metered=False)
+    assert table[Signal.TEST_COMMAND] is True
+    assert table[Signal.CANDIDATES] == 1
+    assert table[Signal.BUDGET_METERED] is False
+    assert table[Signal.QUESTIONS] == 0
+    assert set(table) == set(Signal)
+
+
+def test_a_stage_runs_unless_its_condition_is_false() -> None:
+    """[D-20, M-43]"""
+    table = opening_table(test_command=False, metered=False)
+    member = steering("s", (Step(name="triage"), conditional("plans")))
+    assert member.runs("triage", table)
+    assert not member.runs("plan", table)
+    table[Signal.PLANS] = True
+    assert member.runs("plan", table)
+    assert not member.runs("verify", table)
+
+
+@pytest.mark.parametrize(
+    ("signal", "value", "wrong"),
+    [
+        (Signal.PLANS, SignalValue(boolean=True), False),
+        (Signal.PLANS, SignalValue(count=1), True),
+        (Signal.QUESTIONS, SignalValue(count=2), False),
+        (Signal.QUESTIONS, SignalValue(boolean=False), True),
+    ],
+)
+def test_a_value_has_its_signals_kind(signal: Signal, value: SignalValue, wrong: bool) -> None:  # noqa: FBT001
+    """[D-29]"""
+    assert mistyped(PublishedSignal(signal=signal, value=value)) is wrong
+
+
+def test_a_published_value_is_read_as_what_it_is() -> None:
+    plans = PublishedSignal(signal=Signal.PLANS, value=SignalValue(boolean=False))
+    questions = PublishedSignal(signal=Signal.QUESTIONS, value=SignalValue(count=3))
+    assert value_of(plans) is False
+    assert value_of(questions) == 3
