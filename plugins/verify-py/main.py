@@ -254,7 +254,6 @@ def run(argv: list[str], root: str, cache: str, host: Host) -> Ran | None:
                 host.check()
                 if select.select(pipe, [], [], TICK_SECS)[0] and not pump(output, tail):
                     pipe = []  # closed by the test, which may live on
-            alone = exited(child)
             millis = int((time.monotonic() - started) * 1000)
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
@@ -263,7 +262,7 @@ def run(argv: list[str], root: str, cache: str, host: Host) -> Ran | None:
         for _ in range(64):  # more than any pipe holds
             if not pump(output, tail):
                 break
-    return Ran(code if alone and code >= 0 else None, millis, bytes(tail))
+    return Ran(code if code >= 0 else None, millis, bytes(tail))
 
 
 class Runner(NamedTuple):

@@ -287,9 +287,9 @@ def _needles(value: str) -> Iterator[str]:
     if len(value) < limits.SECRET_CHARS:
         return
     data = value.encode("utf-8", "surrogatepass")
-    yield _joined(value)
-    yield _joined(value.replace(" ", "+"))
-    yield _joined(data.decode("latin-1"))
+    for text in (value, data.decode("latin-1")):
+        yield _joined(text)
+        yield _joined(text.replace(" ", "+"))
     for before in range(3):
         stop = -1 if (before + len(data)) % 3 else None
         for encoder in (b64encode, urlsafe_b64encode):

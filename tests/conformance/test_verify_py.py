@@ -27,6 +27,11 @@ from tests.making.shipped import until
 
 # Writes its own number and that of a child that outlives it, then waits for both.
 LINGER = "sleep 600 & echo $$ $! >pids.tmp; mv pids.tmp pids; wait"
+ESCAPE = """
+import pathlib, subprocess
+child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+pathlib.Path("pids").write_text(str(child.pid))
+"""
 OVERRIDE = """
 import importlib.util, sys
 spec = importlib.util.spec_from_file_location("verify", sys.argv[1])
@@ -172,6 +177,10 @@ def test_a_program_that_cannot_start_is_unobservable_and_measures_nothing(
     assert asked(request(tmp_path, program)) == {"flip": "unobservable"}
 
 
+def test_an_argument_that_no_program_can_be_given_is_unobservable(tmp_path: Path) -> None:
+    assert asked(request(tmp_path, "true", "a\0b")) == {"flip": "unobservable"}
+
+
 def test_a_request_with_an_emoji_across_every_block_boundary_is_read_whole(tmp_path: Path) -> None:
     # [C8]: four bytes each, shifted so that blocks of 4096 and 65536 cut one in two
     data = request(tmp_path, "true", goal="." + "🙂" * 50_000)
@@ -200,6 +209,15 @@ def test_what_the_test_leaves_behind_ends_with_it(tmp_path: Path) -> None:
     shell, child = pids(tmp_path)
     assert not alive(shell)
     assert until(lambda: not alive(child))
+
+
+def test_a_process_that_left_the_group_and_holds_stdout_does_not_hold_the_answer(
+    tmp_path: Path,
+) -> None:
+    evidence = asked(request(tmp_path, sys.executable, "-c", ESCAPE))
+    (escaped,) = pids(tmp_path)
+    os.kill(escaped, signal.SIGKILL)
+    assert evidence["flip"] == "achieved"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

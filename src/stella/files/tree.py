@@ -113,24 +113,30 @@ def lies_in(inner: Path, outer: Path) -> bool:
 
     Both are absolute and need not exist; a file system may know one directory by two names.
     """
-    try:
-        there = os.stat(outer)
-    except OSError:
+    there = _identity(outer)
+    if there is None:
         return inner.is_relative_to(outer)
-    found = (at.stat() for at in (inner, *inner.parents) if at.exists())
-    return any(os.path.samestat(here, there) for here in found)
+    return any(_identity(at) == there for at in (inner, *inner.parents))
+
+
+def names_in(directory: int) -> list[str]:
+    """Return the names in an open directory in byte order. Raises the system's `OSError`."""
+    with os.scandir(directory) as listed:
+        return sorted((item.name for item in listed), key=os.fsencode)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[int]:
+def opened(path: Path, *, above: int | None = None) -> Iterator[int]:
     """Hold the directory of a package open; a link to one is refused [I-5].
 
-    Raises `PackageRefused` naming the path and the kind, or what the system says.
+    With `above` the last part of the path is looked up in that open directory. Raises
+    `PackageRefused` naming the path and the kind, or what the system says.
     """
+    place = path if above is None else path.name
     with _reading(str(path)):
-        _expect(str(path), Kind.DIRECTORY, os.stat(path, follow_symlinks=False))
-        root = os.open(path, DIRECTORY)
-    with _held(root):
+        _expect(str(path), Kind.DIRECTORY, os.stat(place, dir_fd=above, follow_symlinks=False))
+        root = os.open(place, DIRECTORY, dir_fd=above)
+    with held(root):
         yield root
 
 
@@ -146,7 +152,7 @@ def read(root: int, name: str, most: int) -> bytes | None:
         except FileNotFoundError:
             return None
         _expect(name, Kind.FILE, found)
-        with _held(os.open(name, _READ, dir_fd=root)) as file:
+        with held(os.open(name, _READ, dir_fd=root)) as file:
             _expect(name, Kind.FILE, os.fstat(file))
             data = bytearray()
             while block := os.read(file, min(limits.MIB, most - len(data))):
@@ -250,13 +256,13 @@ class _Walk:
     def inner(self, here: int, path: str, name: str, into: int | None) -> Entry:
         with _reading(path):
             below = os.open(name, DIRECTORY, dir_fd=here)
-        with _held(below):
+        with held(below):
             mode = self.mode(path, os.fstat(below).st_mode, _DIRECTORY_MODE)
             if into is None:
                 self.directory(below, f"{path}/", None)
             else:
                 os.mkdir(name, _PRIVATE_MODE, dir_fd=into)
-                with _held(os.open(name, DIRECTORY, dir_fd=into)) as target:
+                with held(os.open(name, DIRECTORY, dir_fd=into)) as target:
                     self.directory(below, f"{path}/", target)
                     os.fchmod(target, mode)
                     sync_directory(target)
@@ -265,7 +271,7 @@ class _Walk:
     def file(self, here: int, path: str, name: str, into: int | None) -> Entry:
         with _reading(path):
             source = os.open(name, _READ, dir_fd=here)
-        with _held(source):
+        with held(source):
             found = os.fstat(source)
             _expect(path, Kind.FILE, found)
             if self.source and found.st_nlink > 1:
@@ -276,7 +282,7 @@ class _Walk:
             _limit(path, self.bytes + found.st_size, limits.PACKAGE_BYTES, "bytes in total")
             if into is None:
                 return self.content(source, path, found.st_size, mode, None)
-            with _held(os.open(name, _CREATE, _FILE_MODE, dir_fd=into)) as target:
+            with held(os.open(name, _CREATE, _FILE_MODE, dir_fd=into)) as target:
                 entry = self.content(source, path, found.st_size, mode, target)
                 os.fchmod(target, mode)
                 os.fsync(target)
@@ -322,6 +328,14 @@ def _refuse_name(path: str, name: str, twins: dict[str, str]) -> None:
     twins[folded] = name
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _limit(path: str, found: int, most: int, what: str) -> None:
     if found > most:
         raise PackageRefused(f"{visible(path)}: {found} {what}; the limit is {most}")
@@ -344,7 +358,8 @@ def _write(target: int, block: bytes) -> None:
 
 
 @contextmanager
-def _held(descriptor: int) -> Iterator[int]:
+def held(descriptor: int) -> Iterator[int]:
+    """Close an open file or directory at the end of the block."""
     try:
         yield descriptor
     finally:

@@ -97,12 +97,15 @@ def _raw(data: Mapping[str, Any], redactor: Redactor) -> tuple[dict[str, Any], i
 def _storable(value: Any, room: int) -> Any:
     """Return plain data that this journal's own reader will take back.
 
-    Half a surrogate pair, which a file name can hold, is written out; what nests deeper than
-    `room` containers is kept as its JSON text. Containers are new, so they may be changed.
+    Half a surrogate pair, which a file name can hold, is written out; a number beyond 64 bits,
+    and what nests deeper than `room` containers, is kept as its JSON text. Containers are new,
+    so they may be changed.
     """
     match value:
         case str():
             return _encodable(value)
+        case int() if not -limits.I64_MAX <= value <= limits.I64_MAX:
+            return str(value)
         case dict() | list() if room == 0:
             return codec.encode(_storable(value, _NO_END)).decode()
         case dict():

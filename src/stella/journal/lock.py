@@ -48,10 +48,10 @@ def _claim(file: int, session: str) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         holder = _read(file)
-        who = f"process {holder.pid}" if holder and _alive(holder) else "another process"
+        who = f"process {holder.pid}" if holder and alive(holder) else "another process"
         raise JournalError(f"session {visible(session)}: {who} is writing it") from error
     os.ftruncate(file, 0)
-    me = Holder(pid=os.getpid(), started=_started(os.getpid()))
+    me = Holder(pid=os.getpid(), started=started(os.getpid()))
     os.pwrite(file, codec.encode(me) + b"\n", 0)
 
 
@@ -67,7 +67,7 @@ def holder(path: Path) -> Holder | None:
         found = _read(file)
     finally:
         os.close(file)
-    return found if found and _alive(found) else None
+    return found if found and alive(found) else None
 
 
 def _read(file: int) -> Holder | None:
@@ -77,17 +77,17 @@ def _read(file: int) -> Holder | None:
         return None
 
 
-def _alive(process: Holder) -> bool:
+def alive(process: Holder) -> bool:
     try:
         os.kill(process.pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         pass
-    return _started(process.pid) == process.started
+    return started(process.pid) == process.started
 
 
-def _started(pid: int) -> str:
+def started(pid: int) -> str:
     """Return a process's start in ticks since the system's, or nothing without a process table."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

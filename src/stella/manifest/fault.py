@@ -125,23 +125,30 @@ def fault(  # noqa: PLR0913  # a fault has seven parts, and five of them are nam
     `value` is the offending value as it was read. `label` names the entry of a list by what
     its author called it: `tool "bash"`.
     """
-    block, key = _split(path)
     shown = None if value is None else written(value)
-    head = [block]
-    if label:
-        head.append(f"({label})")
-    if shown is not None:
-        head.append(f"{key} = {shown}")
-    elif key and not label:
-        head.append(key)
     return ManifestFault(
         rule=rule,
         path=path,
-        message=f"{' '.join(head)} {says}.",
+        message=sentence(f"{head(path, shown, label)} {says}"),
         value=shown,
         fix=fix,
         near=near,
     )
+
+
+def head(path: Path, shown: str | None = None, label: str = "") -> str:
+    """Return how a message begins: the block, what the entry is called, key and value [M-7]."""
+    block, key = _split(path)
+    if label:
+        block = f"{block} ({label})"
+    if shown is not None:
+        return f"{block} {key} = {shown}" if key else f"{block} = {shown}"
+    return f"{block} {key}" if key and not label else block
+
+
+def sentence(text: str) -> str:
+    """Return a text with a full stop, unless it ends as a question."""
+    return text if text.endswith("?") else f"{text}."
 
 
 def report(name: str, faults: Iterable[ManifestFault]) -> str:

@@ -12,7 +12,7 @@ from stella.manifest.sheet import Place
 from stella.manifest.sheet import Sheet
 
 CALLS: Final = ("driver", "calls")
-MAX_CALLS: Final = Place[int | None](("driver", "max_calls"), int, None)
+MAX_CALLS: Final[Place[int | None]] = Place(("driver", "max_calls"), int, None)
 
 
 def max_calls_bounds_verbs(sheet: Sheet) -> Faults:

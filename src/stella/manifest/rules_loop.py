@@ -22,14 +22,15 @@ from stella.wire.points import Call
 from stella.wire.points import Hook
 
 NAME: Final = Place(("name",), str, "")
-MAX_CALLS: Final = Place[int | None](("loop", "max_calls"), int, None)
-MAX_FANOUT_WIDTH: Final = Place[int | None](("loop", "max_fanout_width"), int, None)
-MAX_HOLDS: Final = Place[int | None](("loop", "max_holds"), int, None)
+MAX_CALLS: Final[Place[int | None]] = Place(("loop", "max_calls"), int, None)
+MAX_FANOUT_WIDTH: Final[Place[int | None]] = Place(("loop", "max_fanout_width"), int, None)
+MAX_HOLDS: Final[Place[int | None]] = Place(("loop", "max_holds"), int, None)
 
 HOOKS: Final = ("loop", "hooks")
 POINTS: Final = ("loop", "points")
 CALLS: Final = ("loop", "calls")
 EVENTS: Final = ("loop", "events")
+
 
 def name_is_given(sheet: Sheet) -> Faults:
     """R-2."""

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from stella import limits
-from stella.escape import visible
 from stella.manifest.fault import fault
 from stella.manifest.grammar import Comparison
 from stella.manifest.grammar import Unparsable
@@ -20,6 +19,7 @@ from stella.manifest.rule import called
 from stella.manifest.rule import each
 from stella.manifest.rule import each_key
 from stella.manifest.rule import listed_once
+from stella.manifest.rule import shown
 from stella.manifest.rule import words
 from stella.manifest.sheet import Entry
 from stella.manifest.sheet import Listed
@@ -36,8 +36,8 @@ MEASUREMENTS: Final = ("oracle", "measurements")
 CHECKS: Final = ("oracle", "checks")
 POINTS: Final = ("loop", "points")
 
-TIMEOUT: Final = Place[int | None]((*COMMAND, "timeout_secs"), int, None)
-FLIP: Final = Place[FlipPolicy | None](("oracle", "flip"), FlipPolicy, None)
+TIMEOUT: Final[Place[int | None]] = Place((*COMMAND, "timeout_secs"), int, None)
+FLIP: Final[Place[FlipPolicy | None]] = Place(("oracle", "flip"), FlipPolicy, None)
 REQUIREMENT: Final = Place(("requirement",), str, "")
 CHECK: Final = Place(("check",), str, "")
 
@@ -115,14 +115,15 @@ def checks(sheet: Sheet) -> Listed[Sheet]:
 def check_has_a_requirement(entry: Entry[Sheet]) -> Faults:
     """R-32."""
     wanted = entry.value.get(REQUIREMENT)
-    declared = frozenset(entry.sheet.keys(*REQUIREMENTS))
-    if wanted in declared:
+    if entry.sheet.has(*REQUIREMENTS, wanted):
         return
+    declared = entry.sheet.keys(*REQUIREMENTS)
     near = entry.sheet.near(wanted, declared)
+    hint = _declared(near, declared[: limits.VOCABULARY_SHOWN], len(declared))
     yield fault(
         "R-32",
         (*entry.path, "requirement"),
-        f"names no requirement; {_declared(near, declared)}",
+        f"names no requirement; {hint}",
         value=wanted,
         fix="name one of [requirements]",
         near=near,
@@ -152,11 +153,13 @@ def check_reads_a_measurement(entry: Entry[Sheet]) -> Faults:
     if not isinstance(read, Comparison) or measurements.has(read.name):
         return
     near = entry.sheet.near(read.name, measurements.names)
-    name = visible(read.name)
+    name = shown(read.name)
+    first = [entry.value for entry in measurements.entries[: limits.VOCABULARY_SHOWN]]
+    hint = _declared(near, first, len(measurements.entries))
     yield fault(
         "R-34",
         (*entry.path, "check"),
-        f'reads "{name}", which measurements does not list; {_declared(near, measurements.names)}',
+        f'reads "{name}", which measurements does not list; {hint}',
         value=text,
         label=called("requirement", entry),
         fix="read a listed measurement, or list this one",
@@ -179,13 +182,13 @@ def requirements_can_be_decided(sheet: Sheet) -> Faults:
             yield fault("R-35", (*REQUIREMENTS, key), says, fix="add a check for it")
 
 
-def _declared(near: Iterable[str], names: frozenset[str]) -> str:
+def _declared(near: Iterable[str], first: Iterable[str], total: int) -> str:
     """Return the near words and the declared names, as many as a person reads [M-8]."""
-    meant = " or ".join(visible(word) for word in near)
-    shown = sorted(names)[: limits.VOCABULARY_SHOWN]
-    listed = ", ".join(visible(name) for name in shown) or "nothing"
-    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return f"{f'did you mean {meant}? ' if meant else ''}declared: {listed}{more}"
+    meant = " or ".join(shown(word) for word in near)
+    hint = f"did you mean {meant}? " if meant else ""
+    listed = ", ".join(shown(name) for name in first) or "nothing"
+    more = total - limits.VOCABULARY_SHOWN
+    return f"{hint}declared: {listed}{f' and {more} more' if more > 0 else ''}"
 
 
 REQUIRED: Final[tuple[Rule, ...]] = (

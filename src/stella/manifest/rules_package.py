@@ -1,6 +1,7 @@
 """The load rules of capabilities, shipped content and settings: R-63 to R-76."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,11 +10,9 @@ from stella.manifest.package import CLOSED_SECTIONS
 from stella.manifest.package import Enforcement
 from stella.manifest.rule import Faults
 from stella.manifest.rule import Rule
-from stella.manifest.rule import applied
 from stella.manifest.rule import blank
 from stella.manifest.rule import called
 from stella.manifest.rule import each
-from stella.manifest.rule import shown
 from stella.manifest.sheet import Entry
 from stella.manifest.sheet import Listed
 from stella.manifest.sheet import Place
@@ -61,7 +60,7 @@ def capability_limits_say_something(entry: Entry[Sheet]) -> Faults:
 def capability_stands_once(entry: Entry[Sheet]) -> Faults:
     """R-66."""
     if entry.repeated:
-        says = "has a capability already"
+        says = "is listed already"
         tool = entry.value.get(TOOL)
         fix = "delete one of the two; what tells them apart belongs in scope"
         yield fault("R-66", (*entry.path, "tool"), says, value=tool, fix=fix)
@@ -95,14 +94,6 @@ class Shipped:
             fix = f"say what the {self.kind} is"
             yield fault("R-68", path, "is blank", value=text, label=label, fix=fix)
 
-    def is_advisory(self, entry: Entry[Sheet]) -> Faults:
-        """R-69; tools and skills have no such key."""
-        if entry.value.get(ENFORCEMENT) is Enforcement.BLOCKING:
-            says = "can be granted by the repository's own promotion only"
-            path, label = (*entry.path, "enforcement"), called(self.identity, entry)
-            value, fix = Enforcement.BLOCKING.value, 'write "advisory"'
-            yield fault("R-69", path, says, value=value, label=label, fix=fix)
-
     def stands_once(self, entry: Entry[Sheet]) -> Faults:
         """R-70."""
         if entry.repeated:
@@ -111,11 +102,18 @@ class Shipped:
             path = (*entry.path, self.identity)
             yield fault("R-70", path, says, value=name, fix="delete one of the two")
 
-    def rule(self) -> Rule:
-        """Return R-67 to R-70 for each entry, in this order."""
-        return each(
-            self.entries, self.is_named, self.is_described, self.is_advisory, self.stands_once
-        )
+    def rule(self, *more: Callable[[Entry[Sheet]], Faults]) -> Rule:
+        """Return R-67, R-68, `more` and R-70 for each entry, in this order."""
+        return each(self.entries, self.is_named, self.is_described, *more, self.stands_once)
+
+
+def record_is_advisory(entry: Entry[Sheet]) -> Faults:
+    """R-69."""
+    if entry.value.get(ENFORCEMENT) is Enforcement.BLOCKING:
+        says = "is what only the repository's own promotion can grant"
+        path, label = (*entry.path, "enforcement"), called("record", entry)
+        value, fix = Enforcement.BLOCKING.value, 'write "advisory"'
+        yield fault("R-69", path, says, value=value, label=label, fix=fix)
 
 
 def settings(sheet: Sheet) -> Listed[Sheet]:
@@ -154,7 +152,7 @@ def setting_section_is_open(entry: Entry[Sheet]) -> Faults:
     key = entry.value.get(KEY)
     section = key.partition(".")[0]
     if _DOTTED.fullmatch(key) and section in CLOSED_SECTIONS:
-        says = f'is in the section "{section}", which no package may set: {CLOSED_SECTIONS[section]}'
+        says = f'sets "{section}", which no package may set: it governs {CLOSED_SECTIONS[section]}'
         fix = "ask the person to set it"
         yield fault("R-74", (*entry.path, "key"), says, value=key, fix=fix)
 
@@ -164,9 +162,7 @@ def setting_value_is_one_leaf(entry: Entry[Sheet]) -> Faults:
     value = entry.value.raw("value")
     items = value if isinstance(value, list) else [value]
     if any(isinstance(item, list | dict) for item in items):
-        says = (
-            "is neither a string, a number, true or false, a date, nor a flat list of these"
-        )
+        says = "is neither a string, a number, true or false, a date, nor a flat list of these"
         path, label = (*entry.path, "value"), called("key", entry)
         yield fault("R-75", path, says, value=value, label=label, fix="set one leaf at a time")
 
@@ -192,7 +188,7 @@ REACH: Final[tuple[Rule, ...]] = (
 CONTENT: Final[tuple[Rule, ...]] = (
     Shipped("tools", "tool", "name", "description").rule(),
     Shipped("skills", "skill", "slug", "description").rule(),
-    Shipped("records", "record", "lineage", "statement").rule(),
+    Shipped("records", "record", "lineage", "statement").rule(record_is_advisory),
 )
 
 SETTINGS: Final[tuple[Rule, ...]] = (

@@ -18,7 +18,7 @@ from stella.manifest.sheet import Sheet
 RUNTIME: Final = ("runtime",)
 ARGV: Final = ("runtime", "argv")
 ENV: Final = ("runtime", "env")
-TIMEOUT: Final = Place[int | None](("runtime", "timeout_secs"), int, None)
+TIMEOUT: Final[Place[int | None]] = Place(("runtime", "timeout_secs"), int, None)
 
 _NUL: Final = "\0"
 
@@ -37,7 +37,7 @@ def argv_names_a_program(sheet: Sheet) -> Faults:
 
 
 def argument_can_be_passed(entry: Entry[str]) -> Faults:
-    """R-56; no system passes an argument that holds a NUL, so it is refused with the blank [B55]."""
+    """R-56; a NUL is refused with the blank, because no system can pass it [B55]."""
     if blank(entry.value):
         says = "is blank"
         yield fault("R-56", entry.path, says, value=entry.value, fix="write it, or delete it")

@@ -28,9 +28,7 @@ _TOKEN: Final = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _PARTS: Final = re.compile(_PART)
-_INTEGER: Final = re.compile(
-    r"[+-]?(?:0x[0-9A-Fa-f_]+|0o[0-7_]+|0b[01_]+|[0-9_]+)", re.ASCII
-)
+_INTEGER: Final = re.compile(r"[+-]?(?:0x[0-9A-Fa-f_]+|0o[0-7_]+|0b[01_]+|[0-9_]+)", re.ASCII)
 _ASSIGNED: Final = re.compile(r"[ \t]*+=")
 
 
@@ -68,9 +66,7 @@ def overreach(text: str) -> ManifestFault | None:
     return None
 
 
-def _long(
-    text: str, token: re.Match[str], group: str, *, is_key: bool
-) -> ManifestFault | None:
+def _long(text: str, token: re.Match[str], group: str, *, is_key: bool) -> ManifestFault | None:
     """Return the fault of a key with too many parts or an integer that is too long."""
     words = token[group]
     if len(words) <= 2 * limits.TOML_DEPTH:
@@ -90,8 +86,7 @@ def _long(
             text,
             token.start(group),
             Reason.OUT_OF_RANGE,
-            f"an integer of {len(words)} characters; none of a manifest is above "
-            f"{limits.U64_MAX}.",
+            f"an integer of {len(words)} characters; none of a manifest is above {limits.U64_MAX}.",
         )
     return None
 

@@ -5,6 +5,7 @@ that asked, and no other: nothing is guessed in its place, so one mistake can ne
 nor invent another.
 """
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -100,6 +101,8 @@ class Sheet:
         self.path = path
         self._tree = tree
         self._broken = broken
+        # Read once: rules that run entry by entry ask for them again and again.
+        self._keys: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._words: dict[tuple[str, ...], Listed[str]] = {}
         self._lookups = 0
 
@@ -119,8 +122,10 @@ class Sheet:
 
     def keys(self, *path: str) -> tuple[str, ...]:
         """Return the keys of a table, in byte order; none when it is absent."""
-        found = self._find(path)
-        return tuple(sorted(found)) if isinstance(found, dict) else ()
+        if path not in self._keys:
+            found = self._find(path)
+            self._keys[path] = tuple(sorted(found)) if isinstance(found, dict) else ()
+        return self._keys[path]
 
     def words(self, *path: str) -> Listed[str]:
         """Return a list of strings, each its own name; no entry when it is absent."""
@@ -146,7 +151,7 @@ class Sheet:
         except Unestablished:
             return None
 
-    def near(self, word: str, candidates: frozenset[str]) -> tuple[str, ...]:
+    def near(self, word: str, candidates: Collection[str]) -> tuple[str, ...]:
         """Return near words among names the author chose [M-8].
 
         Comparing two texts costs the product of their lengths, so long words, long lists

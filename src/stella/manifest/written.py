@@ -14,9 +14,7 @@ from stella import limits
 from stella.escape import cut
 from stella.escape import visible
 
-_ESCAPES: Final = str.maketrans(
-    {'"': r"\"", "\\": r"\\", "\n": r"\n", "\t": r"\t", "\r": r"\r"}
-)
+_ESCAPES: Final = str.maketrans({'"': r"\"", "\\": r"\\", "\n": r"\n", "\t": r"\t", "\r": r"\r"})
 
 
 def quoted(text: str) -> str:

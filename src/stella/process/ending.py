@@ -1,6 +1,7 @@
 """How a child process came to its end, and what it had said by then."""
 
 from dataclasses import dataclass
+from dataclasses import field
 from enum import Enum
 
 
@@ -30,13 +31,14 @@ class Completed:
     `code` or `signal` is how the child itself ended, whoever ended it; both are None when
     there was none or nobody saw. `stdout` and `stderr` are what was kept, the `_bytes` beside
     them how much there was. A merged run has everything in `stdout`, in order of arrival.
+    The bytes are left out of the repr, which asyncio makes of any task's result.
     """
 
     ending: Ending
     code: int | None = None
     signal: int | None = None
-    stdout: bytes = b""
-    stderr: bytes = b""
+    stdout: bytes = field(default=b"", repr=False)
+    stderr: bytes = field(default=b"", repr=False)
     stdout_bytes: int = 0
     stderr_bytes: int = 0
     overflowed: str | None = None

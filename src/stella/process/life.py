@@ -64,6 +64,7 @@ class Life:
         self._quiet: asyncio.Future[None] = self._loop.create_future()
         self._over: asyncio.Future[Failed | Ended | Lost] = self._loop.create_future()
         self._talking: asyncio.Future[None] | None = None
+        self._hushed = False
         self._cancelled = False
         for outlet in ends.outlets:
             outlet.watch(self._outlet_changed)
@@ -88,7 +89,7 @@ class Life:
                 raise asyncio.CancelledError
             if self._talking is not None and not self._talking.cancelled():
                 self._talking.result()
-            if self._cause.result() is Ending.LOST and not line.accepted:
+            if self._cause.result() is Ending.LOST and not (line.accepted or self._fault()):
                 return None
             return self._completed()
 
@@ -158,7 +159,9 @@ class Life:
         self._hush()
 
     def _stop_talking(self) -> None:
-        if self._talking is not None:
+        # Once: a second cancel would cut short what the talk does to clean up.
+        if self._talking is not None and not self._hushed:
+            self._hushed = True
             self._talking.cancel()
 
     def _outlet_changed(self) -> None:

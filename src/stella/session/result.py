@@ -194,4 +194,3 @@ def _tools(facts: tuple[Fact, ...]) -> tuple[ToolRow, ...]:
             row[0] += 1
             row[1] += fact.output.error is not None
     return tuple(ToolRow(name=name, calls=n, errors=e) for name, (n, e) in counts.items())
-

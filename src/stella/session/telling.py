@@ -6,7 +6,8 @@ Progress, the event stream and the result all read what was told here; nothing e
 from collections.abc import Callable
 from typing import Any
 
-from stella import codec
+import msgspec
+
 from stella.journal.entry import Record
 from stella.journal.journal import Journal
 from stella.turn.facts import Fact
@@ -29,7 +30,8 @@ class Telling:
 
         Raises `JournalError` when the journal cannot be written [J2-34].
         """
-        data: dict[str, Any] = codec.plain(fact)
+        values: dict[str, Any] = msgspec.structs.asdict(fact)
+        data = {key: value for key, value in values.items() if value is not None}
         record = self.journal.append(fact.type, turn, data)
         if durable:
             self.journal.barrier()

@@ -26,6 +26,8 @@ from stella.tools.seen import Unread
 from stella.tools.text import path_shown
 from stella.tools.trouble import failure_of
 
+KEPT: Final = ".stella-kept-"
+
 _STAMP: Final = ("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_mode", "st_nlink")
 
 
@@ -164,11 +166,21 @@ class _Batch:
             if item.applied:
                 self.put_back(item)
         if any(item.applied for item in self.items):
+            for item in self.items:
+                self.rescue(item)
             states = "".join(f"\n{item.state}" for item in self.items)
             message = f"{failure.message}; undoing the others failed too:{states}"
         else:
             message = f"{failure.message}; nothing was changed"
         return Failure(message=message, kind=failure.kind, cause=failure.cause)
+
+    def rescue(self, item: _Item) -> None:
+        """Give what is kept a name that nobody takes for a temporary one [T2-35]."""
+        if item.applied and item.kept is not None:
+            safe = f"{KEPT}{self.token()}"
+            with suppress(OSError):  # then it stays where it is, and that is told
+                self.move(item, item.kept, safe)
+                item.kept = safe
 
     def put_back(self, item: _Item) -> None:
         name = item.change.spot.name

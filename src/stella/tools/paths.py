@@ -130,12 +130,11 @@ def walk(root: Root, path: str, purpose: Purpose, held: ExitStack) -> Spot | Fai
     if isinstance(parts, Failure):
         return parts
     walker = _Walker(root=root, given="/".join(parts) or ".", purpose=purpose)
-    try:
-        found = walker.walk(parts)
-    except OSError as error:
-        found = failure_of(error, walker.given)
     held.callback(walker.close)
-    return found
+    try:
+        return walker.walk(parts)
+    except OSError as error:
+        return failure_of(error, walker.given)
 
 
 def opened_directory(spot: Spot, held: ExitStack) -> int | Failure:

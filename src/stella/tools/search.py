@@ -5,13 +5,14 @@ the limit of time, because an expression of Python's may take exponential time.
 """
 
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
+from typing import Any
 from typing import Final
 
 import msgspec
@@ -28,6 +29,7 @@ from stella.process.ending import Completed
 from stella.process.ending import Ending
 from stella.process.run import run
 from stella.tools import search_worker
+from stella.tools.contents import irregular
 from stella.tools.paths import Purpose
 from stella.tools.paths import Spot
 from stella.tools.paths import opened_directory
@@ -80,14 +82,23 @@ class Search(
             raise ValueError(message)
 
 
+_SIGNS: Final = {search_worker.MATCH: ":", search_worker.CONTEXT: "-"}
+_FIELDS: Final = 5
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """One record of the worker."""
 
     kind: str
     path: str
-    line: str
+    line: int
+    strange: int
     text: str
+
+    def follows(self, other: "Found") -> bool:
+        """Return whether this line stands right below the other."""
+        return self.path == other.path and self.line == other.line + 1
 
 
 async def _run(given: Search, context: ToolContext) -> Output:
@@ -101,7 +112,7 @@ async def _run(given: Search, context: ToolContext) -> Output:
         return Output(error=paths)
     spent = (context.clock.ticks() - began) / 1000
     done = await run(
-        (sys.executable, "-I", "-S", str(Path(search_worker.__file__).resolve())),
+        (sys.executable, "-I", "-S", search_worker.__file__),
         env=context.child_environment,
         cwd=context.root.path,
         timeout=max(limits.SEARCH_SECS - spent, 0),
@@ -114,7 +125,9 @@ async def _paths(
     given: Search, spot: Spot, context: ToolContext, held: ExitStack
 ) -> Sequence[str] | Failure:
     """Return the files to look in, from the root, sorted by code point."""
-    if spot.status is not None and not _is_directory(spot.status):
+    if spot.status is not None and not stat.S_ISDIR(spot.status.st_mode):
+        if failure := irregular(spot, spot.status):
+            return failure
         fits = given.glob is None or matches(given.glob, spot.name)
         return (spot.path,) if fits else ()
     top = opened_directory(spot, held)
@@ -126,10 +139,6 @@ async def _paths(
         for entry in tree.entries
         if entry.kind is Kind.FILE and (given.glob is None or matches(given.glob, entry.path))
     ]
-
-
-def _is_directory(status: os.stat_result) -> bool:
-    return stat.S_ISDIR(status.st_mode)
 
 
 def _asked(given: Search, context: ToolContext, paths: Sequence[str]) -> bytes:
@@ -159,27 +168,56 @@ def _told(given: Search, done: Completed) -> Output:
         case _:
             said = excerpt(done.stderr.decode("utf-8", "replace"))
             return failed(ErrorClass.ENVIRONMENT, f"the search did not run: {said or done.ending}")
-    lines: list[str] = []
-    count = 0
-    for found in _records(done.stdout):
-        if found.kind == search_worker.REFUSED:
-            message = f"pattern: {found.text} at position {found.line}"
+    found = list(_records(done.stdout))
+    for item in found:
+        if item.kind == search_worker.REFUSED:
+            message = f"pattern: {item.text} at position {item.line}"
             return failed(ErrorClass.INVALID_INPUT, message)
-        if found.kind == search_worker.FULL:
+        if item.kind == search_worker.FULL:
             ended = f"[ended at the limit of {given.limit} matches]"
-            continue
-        count += found.kind == search_worker.MATCH
-        if lines and found.apart:
-            lines.append("--")
-        lines.append(found.shown)
+    count = sum(item.kind == search_worker.MATCH for item in found)
+    lines = list(_lines(found, around=given.context))
     if ended or not count:
         lines.append(ended or "[no match]")
-    return succeeded("\n".join(lines), {"matches": count, "complete": not ended})
+    data: dict[str, Any] = {"matches": count, "complete": not ended}
+    if strange := sum(item.strange for item in found):
+        data["invalid_bytes"] = strange
+    return succeeded("\n".join(lines), data)
 
 
 def _records(data: bytes) -> Iterator[Found]:
     """Yield the records of the worker; one that was cut off by its end is left out."""
     fields = data.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    for start in range(0, len(fields) - _FIELDS + 1, _FIELDS):
+        kind, path, line, strange, text = fields[start : start + _FIELDS]
+        yield Found(kind=kind, path=path, line=int(line), strange=int(strange), text=text)
+
+
+def _lines(found: Sequence[Found], *, around: int) -> Iterator[str]:
+    """Yield `path:line:text` for a match, with `-` for a line beside one; `--` between groups."""
     previous: Found | None = None
-    for start in range(0, len(fields) - len(fields) % _FIELDS, _FIELDS):
-        ...
+    for item in found:
+        if item.kind not in _SIGNS:
+            continue
+        if around and previous is not None and not item.follows(previous):
+            yield "--"
+        previous = item
+        sign = _SIGNS[item.kind]
+        yield f"{path_shown(item.path)[0]}{sign}{item.line}{sign}{item.text}"
+
+
+TOOL: Final = Tool(
+    contract=contract(
+        "search",
+        "Find a regular expression, or a text, in the text files of the workspace: lines as"
+        " path:line:text, sorted. What version control ignores is left out.",
+        Search,
+        Risk.LOW,
+        read_only=True,
+    ),
+    shape=Search,
+    result_bytes=limits.RESULT_BYTES_FILE,
+    paths=lambda given: (given.path,),
+    risk=lambda _given, _context: Risk.LOW,
+    run=_run,
+)

@@ -4,10 +4,12 @@ Python's expressions may take exponential time, so they never run in the host. S
 holds fields that end with NUL: the root's device and inode; `L` for literal and `I` for any
 case, or `-`; lines of context; most matches; most characters of a line shown; most bytes of a
 line looked at in one go; bytes looked at for a NUL; the expression; then paths from the working
-directory, which is the root. Standard output holds records of four such fields: kind, path,
-line, text. It imports nothing but the standard library and reads nothing through a link.
+directory, which is the root. Standard output holds records of five such fields: kind, path,
+line, bytes of it that are not UTF-8, text. It imports nothing but the standard library and
+reads nothing through a link.
 """
 
+import io
 import os
 import re
 import stat
@@ -40,7 +42,7 @@ class Search:
     line_chars: int
     line_bytes: int
     probe_bytes: int
-    before: "deque[tuple[int, str]]" = field(init=False)
+    before: "deque[tuple[int, bytes]]" = field(init=False)
 
     def file(self, path: str, descriptor: int) -> bool:
         """Write the lines of one file that match, with those around; False at the last match."""
@@ -49,7 +51,7 @@ class Search:
         for number, line in self.lines(descriptor):
             if number == last:
                 continue
-            if self.left and self.wanted.search(line):
+            if self.left and self.wanted.search(line.decode("utf-8", "replace")):
                 self.match(path, number, line)
                 after, last = self.around, number
             elif after:
@@ -61,34 +63,41 @@ class Search:
                 return False
         return bool(self.left)
 
-    def match(self, path: str, number: int, line: str) -> None:
+    def match(self, path: str, number: int, line: bytes) -> None:
         """Write a match and the lines before it that were not written yet."""
         self.left -= 1
-        for earlier, text in self.before:
-            self.write(CONTEXT, path, earlier, text)
+        for earlier, data in self.before:
+            self.write(CONTEXT, path, earlier, data)
         self.before.clear()
         self.write(MATCH, path, number, line)
 
-    def lines(self, descriptor: int) -> Iterator[tuple[int, str]]:
+    def lines(self, descriptor: int) -> Iterator[tuple[int, bytes]]:
         """Yield numbered lines of a text file, long ones in pieces; nothing for a binary file."""
-        with os.fdopen(descriptor, "rb", buffering=self.line_bytes) as file:
+        with io.BufferedReader(io.FileIO(descriptor), self.line_bytes) as file:
             if b"\0" in file.peek(self.probe_bytes)[: self.probe_bytes]:
                 return
             number = 1
             while data := file.readline(self.line_bytes):
-                yield number, data.rstrip(b"\r\n").decode("utf-8", "replace")
+                yield number, data.rstrip(b"\r\n")
                 number += data.endswith(b"\n")
 
-    def write(self, kind: str, path: str, number: int, text: str) -> None:
-        """Write one record, at once: the process may be ended at any time."""
+    def write(self, kind: str, path: str, number: int, line: bytes) -> None:
+        """Write the record of one line."""
+        text = line.decode("utf-8", "replace")
         more = len(text) - self.line_chars
         shown = text if more <= 0 else f"{text[: self.line_chars]} [{more} more characters]"
-        record(self.out, kind, path, number, shown)
+        strange = len(line) - len(line.decode("utf-8", "ignore").encode())
+        record(self.out, kind, path, (number, strange), shown)
 
 
-def record(out: BinaryIO, kind: str, path: str, number: int, text: str) -> None:
-    """Write the four fields of a record."""
-    fields = (kind, path, str(number), text.replace("\0", "\ufffd"))
+def record(
+    out: BinaryIO, kind: str, path: str = "", line: tuple[int, int] = (0, 0), text: str = ""
+) -> None:
+    """Write the five fields of a record, at once: the process may be ended at any time.
+
+    `line` is its number, and how many of its bytes are not UTF-8.
+    """
+    fields = (kind, path, *map(str, line), text.replace("\0", "\ufffd"))
     out.write(b"".join(f"{value}\0".encode("utf-8", "surrogateescape") for value in fields))
     out.flush()
 
@@ -138,7 +147,7 @@ def main(asked: BinaryIO, out: BinaryIO, where: str = ".") -> int:
     try:
         wanted = compiled(expression, literal=literal == "L", any_case=case == "I")
     except re.error as error:
-        record(out, REFUSED, "", error.pos or 0, error.msg)
+        record(out, REFUSED, line=(error.pos or 0, 0), text=error.msg)
         paths = []
         wanted = re.compile("")
     search = Search(
@@ -153,7 +162,7 @@ def main(asked: BinaryIO, out: BinaryIO, where: str = ".") -> int:
     for path in paths:
         descriptor = opened(root, path)
         if descriptor is not None and not search.file(path, descriptor):
-            record(out, FULL, "", 0, "")
+            record(out, FULL)
             break
     os.close(root)
     return 0

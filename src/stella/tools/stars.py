@@ -1,4 +1,4 @@
-"""The one glob grammar: `*` is any run of characters, `/` included; all else stands for itself [A-10]."""
+"""The one glob grammar: `*` is any run of characters, `/` too; all else is itself [A-10]."""
 
 
 def matches(pattern: str, text: str) -> bool:

@@ -108,7 +108,7 @@ class _Survey:
     async def run(self) -> None:
         while self.todo and not self.stopped:
             below = self.todo.pop()
-            for name, mode in _names(self.top, below):
+            for name, mode in names_in(self.top, below):
                 if len(self.entries) >= limits.TREE_ENTRIES:
                     self.stopped = True
                     break
@@ -149,11 +149,11 @@ def _hollow(top: int, parts: Parts) -> bool:
     if len(parts) > limits.LIST_DEPTH:
         return False
     return all(
-        stat.S_ISDIR(mode) and _hollow(top, (*parts, name)) for name, mode in _names(top, parts)
+        stat.S_ISDIR(mode) and _hollow(top, (*parts, name)) for name, mode in names_in(top, parts)
     )
 
 
-def _names(top: int, below: Parts) -> Iterator[tuple[str, int]]:
+def names_in(top: int, below: Parts) -> Iterator[tuple[str, int]]:
     """Yield the names in a directory with their modes; nothing when it cannot be looked into.
 
     It may have gone meanwhile, be another user's, or be a link by now: no component is opened

@@ -4,7 +4,6 @@ A member is asked only what it declares. Whatever it answers is admitted whole o
 whole [D-29], and silence is an answer like any other [W-50].
 """
 
-import base64
 from dataclasses import dataclass
 from dataclasses import field
 from typing import TypedDict
@@ -239,7 +238,7 @@ def _tell_heard(at: _At, request: Request, heard: Heard) -> Turn[None]:
             **place,
             fault=answer.code.value,
             message=answer.message,
-            stdout_b64=base64.b64encode(answer.raw).decode("ascii") or None,
+            stdout_b64=answer.raw or None,
         )
         yield from tell(at.turn, fault)
 

@@ -320,7 +320,7 @@ class Exchanged(Fact, frozen=True, kw_only=True):
 
 
 class PluginFaulted(Fact, frozen=True, kw_only=True):
-    """A plugin gave no usable answer [W-50]."""
+    """A plugin gave no usable answer [W-50]; raw output becomes base64 in the journal [J2-13]."""
 
     type = "plugin_fault"
     plugin: str
@@ -329,7 +329,7 @@ class PluginFaulted(Fact, frozen=True, kw_only=True):
     round: U32
     fault: str
     message: str
-    stdout_b64: str | None = None
+    stdout_b64: bytes | None = None
 
 
 class ChangedArtifact(Fact, frozen=True, kw_only=True):

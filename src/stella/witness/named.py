@@ -137,7 +137,7 @@ def _programs(
     # An interpreter or a runner decides how a test runs and is not the test: pinning it alone
     # says nothing about whether the test was touched.
     is_test = recognised.runner is Runner.OTHER and not recognised.python
-    script = inner if is_test else None
+    script = inner if is_test and inner else None
     others = (path for path in (inner, outer) if path and path != script)
     return script, tuple(dict.fromkeys(others))
 

@@ -16,7 +16,7 @@ from stella import limits
 
 _VERSION_CONTROL: Final = ".git"
 # Written by the host itself and picked up by no runner [Q-1].
-_OURS: Final = frozenset({".stella/private", ".stella/candidates"})
+_OURS: Final = (".stella/private", ".stella/candidates")
 
 Place = tuple[str, ...]
 
@@ -86,7 +86,7 @@ class Walk:
                     if self.left < 0:
                         return None
                     inner = f"{path}/{item.name}" if path else item.name
-                    if item.name != _VERSION_CONTROL and inner not in _OURS:
+                    if not left_out(inner):
                         found.append(Entry(path=inner, kind=_kind(item)))
         except (FileNotFoundError, NotADirectoryError):
             return []
@@ -94,6 +94,11 @@ class Walk:
             self.unreadable.append(path)
             return []
         return sorted(found, key=lambda entry: entry.name)
+
+
+def left_out(path: str) -> bool:
+    """Return whether a path is version control's own or written by the host itself [Q-1]."""
+    return _VERSION_CONTROL in path.split("/") or any(beneath(path, ours) for ours in _OURS)
 
 
 def outermost(starts: Iterable[str]) -> tuple[str, ...]:

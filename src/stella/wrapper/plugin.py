@@ -11,8 +11,8 @@ from pathlib import Path
 
 from stella import limits
 from stella.escape import visible
-from stella.process.run import Child
 from stella.process.run import run
+from stella.process.talk import Child
 from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.silence import FaultCode
@@ -85,9 +85,13 @@ async def _talk(child: Child, exchange: Exchange) -> None:
         await child.send(exchange.line)
         child.close_stdin()
 
-    async with asyncio.TaskGroup() as both:
-        both.create_task(write())
+    writing = asyncio.create_task(write())
+    try:
         while not exchange.over and (chunk := await child.receive()):
             exchange.receive(chunk)
-        if exchange.broken:
-            child.stop()
+    finally:
+        # An answer ends the conversation even when the request was never read [T-20].
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+    if exchange.broken:
+        child.stop()

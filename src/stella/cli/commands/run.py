@@ -1,0 +1,184 @@
+"""`stella run`: one prompt, one run, one result [S-7, S-20 to S-25]."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial
+
+import click
+
+from stella import codec
+from stella import limits
+from stella.cli.board import board
+from stella.cli.flags import Given
+from stella.cli.flags import judged
+from stella.cli.progress import Progress
+from stella.clock import SystemClock
+from stella.clock import stamp
+from stella.errors import ModelError
+from stella.errors import UsageError
+from stella.journal.entry import Record
+from stella.session.drive import Drive
+from stella.session.options import Options
+from stella.session.session import Finished
+from stella.session.session import run_once
+from stella.settings.ambient import Ambient
+from stella.settings.ambient import ambient
+from stella.settings.ambient import workspace_of
+from stella.turn.facts import Fact
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _option(flag: str, help_text: str, metavar: str) -> Callable[..., Callable[..., object]]:
+    return click.option(flag, metavar=metavar, help=help_text)
+
+
+@click.command(
+    name="run",
+    help="Do one run: PROMPT, or `-` to read it from standard input.",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@click.argument("prompt", required=False)
+@_option("--workspace", "Root of the work; default: the repository you stand in.", "DIR")
+@_option("--model", "Which model answers, such as script:FILE.", "NAME")
+@_option("--permissions", "read-only, workspace (default) or all.", "MODE")
+@_option("--max-steps", f"Model calls of one turn, 1 to {limits.STEPS_MAX}.", "N")
+@_option("--pipeline", "Plugins that wrap the run.", "NAME[,NAME]")
+@click.option("--no-pipeline", is_flag=True, help="Run without a pipeline.")
+@_option("--test-command", "The test that the plugins are granted.", "TEXT")
+@_option("--test-timeout", f"Seconds it may take, 1 to {limits.TEST_SECS_MAX}.", "SECS")
+@click.option(
+    "--watch-tests", multiple=True, metavar="GLOB", help="More test files to watch; repeatable."
+)
+@click.option("--red-on-error", is_flag=True, help="A test that cannot be built counts as red.")
+@_option("--max-holds", f"Rounds a pipeline may add, 0 to {limits.HOLDS_MAX}.", "N")
+@_option("--output-format", "text, json or stream-json.", "FORMAT")
+@click.pass_context
+def command(ctx: click.Context, /, **flags: object) -> int:
+    """Read the flags, run, print the result; the exit code is that of the result [S-11]."""
+    around = ambient()
+    known = tuple(name for option in ctx.command.params for name in option.opts)
+    named = {key: value for key, value in flags.items() if key in Given.__dataclass_fields__}
+    asked = judged(Given(unknown=tuple(ctx.args), **named), known)  # type: ignore[arg-type]  # click's own types
+    model, source = _model(flags["model"], around)
+    options = Options(
+        workspace=workspace_of(_text(flags["workspace"]), around),
+        home=around.home,
+        cwd=around.cwd,
+        env=around.env,
+        prompt=_prompt(_text(flags["prompt"])),
+        model=model,
+        model_source=source,
+        mode=asked.mode,
+        mode_source=asked.mode_source,
+        max_steps=asked.max_steps,
+        pipeline=asked.pipeline,
+    )
+    return perform(options, asked.output_format)
+
+
+def perform(options: Options, output_format: str) -> int:
+    """Do one run, print what its format wants, and return its exit code."""
+    progress = Progress()
+    out = _Out()
+
+    def hear(record: Record, fact: Fact) -> None:
+        if output_format == "stream-json":
+            plain = codec.plain(record)
+            del plain["prev"]
+            out.line(codec.encode(plain).decode())
+        for line in progress.lines(fact):
+            sys.stderr.write(f"{line}\n")
+
+    clock = SystemClock()
+    done = asyncio.run(_signalled(partial(run_once, options, clock, (hear,))))
+    if output_format == "text":
+        out.line(done.result.answer)
+    elif output_format == "json":
+        out.line(codec.encode(done.result).decode())
+    else:
+        last = {"seq": None, "ts": stamp(clock.now()), "type": "result", "turn": None}
+        out.line(codec.encode({**last, "data": done.result}).decode())
+    if output_format == "text" or done.result.status.value != "met":
+        for line in board(done):
+            sys.stderr.write(f"{line}\n")
+    if done.trouble is not None:
+        sys.stderr.write(f"stella: {done.trouble}\n")
+    return done.result.exit_code
+
+
+async def _signalled(begin: Callable[..., object]) -> Finished:
+    """Run with the signals of a terminal meaning cancel; a second one ends at once [S-12]."""
+    loop = asyncio.get_running_loop()
+    drives: list[Drive] = []
+    heard: list[str] = []
+    task = asyncio.ensure_future(begin(on_drive=drives.append))  # type: ignore[arg-type]  # a coroutine function
+
+    def hear(number: signal.Signals) -> None:
+        heard.append(number.name)
+        if len(heard) > 1 or not drives:
+            task.cancel()
+            return
+        sys.stderr.write(f"cancelling ({number.name}); once more ends at once\n")
+        drives[0].cancel(number.name)
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, hear, number)
+    try:
+        return await task  # type: ignore[no-any-return]  # what run_once returns
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+class _Out:
+    """Standard output; when its reader has gone, the run goes on without it [S-12]."""
+
+    def __init__(self) -> None:
+        self._open = True
+
+    def line(self, text: str) -> None:
+        if not self._open:
+            return
+        try:
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._open = False
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _model(given: object, around: Ambient) -> tuple[str, str]:
+    """Return the model and where the choice came from [M2-15]."""
+    if isinstance(given, str):
+        return given, "flag"
+    if from_env := around.env.get("STELLA_MODEL"):
+        return from_env, "STELLA_MODEL"
+    raise ModelError(
+        "no model is chosen; give --model script:FILE, or set STELLA_MODEL "
+        "(models of providers come with a later release)"
+    )
+
+
+def _prompt(given: str | None) -> str:
+    """Return the prompt, from the command line or from standard input [S-8]."""
+    if given is None or given == "-":
+        if sys.stdin.isatty():
+            raise UsageError("no prompt; give it as an argument or on standard input")
+        data = sys.stdin.buffer.read(limits.PROMPT_BYTES + 1)
+    else:
+        data = given.encode("utf-8", "surrogateescape")
+    if len(data) > limits.PROMPT_BYTES:
+        raise UsageError(f"the prompt is longer than {limits.PROMPT_BYTES} bytes")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the prompt is not UTF-8 at byte {error.start}") from error
+    if not text.strip():
+        raise UsageError("the prompt is blank; say what is to be done")
+    return text

@@ -1,0 +1,77 @@
+"""The one place that turns errors into exit codes and words [S-10, S-23, I-70].
+
+An expected error is one line, with exit 1 or 2. A bug of ours is a report that can be pasted,
+with exit 1. An interrupt is 130. Nothing prints a traceback at a person for what they did.
+"""
+
+import platform
+import sys
+import traceback
+from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from stella import __version__
+from stella import codec
+from stella.errors import StellaError
+from stella.session.result import Refused
+
+INTERRUPTED = 130
+_MACHINE = ("json", "stream-json")
+
+
+def exit_status(invoked: Callable[[], Any], arguments: Sequence[str]) -> int:
+    """Call a command and return the exit status that its result or its error means."""
+    try:
+        result = invoked()
+    except StellaError as error:
+        return refused(error.code, error.message, error.exit_code, arguments)
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        sys.stderr.write("stella: interrupted\n")
+        return INTERRUPTED
+    except click.UsageError as error:
+        hint = f"\ntry: {error.ctx.command_path} --help" if error.ctx else ""
+        return refused("usage", error.format_message() + hint, 2, arguments)
+    except click.ClickException as error:
+        return refused("usage", error.format_message(), 2, arguments)
+    except BrokenPipeError:
+        return 0
+    except Exception as error:  # noqa: BLE001  # our own bug: the one place that reports it
+        return _bug(error, arguments)
+    return result if isinstance(result, int) else 0
+
+
+def refused(code: str, message: str, status: int, arguments: Sequence[str]) -> int:
+    """Say why nothing was done, in the format that was asked for, and return the status [S-23]."""
+    if machine(arguments):
+        answer = Refused(error={"code": code, "message": message}, exit_code=status)
+        sys.stdout.write(codec.encode(answer).decode() + "\n")
+    sys.stderr.write(f"stella: {message}\n")
+    return status
+
+
+def machine(arguments: Sequence[str]) -> bool:
+    """Return whether a command line asks for a machine format of `run` [S-23]."""
+    if not arguments or arguments[0] != "run":
+        return False
+    for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if word == "--output-format" and following in _MACHINE:
+            return True
+        if word.startswith("--output-format=") and word.partition("=")[2] in _MACHINE:
+            return True
+    return False
+
+
+def _bug(error: Exception, arguments: Sequence[str]) -> int:
+    refused("internal", f"this is a bug of stella: {type(error).__name__}: {error}", 1, arguments)
+    sys.stderr.write(
+        f"stella {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"arguments: {' '.join(arguments[:1])} …\n"
+        f"{''.join(traceback.format_exception(error))}"
+        "Please report it with the lines above.\n"
+    )
+    return 1

@@ -1,0 +1,167 @@
+"""The flags of `run`, read as text and judged together: all faults of a command line at once [S-2].
+
+Nothing is read or started here. A flag that could not be judged hides no other.
+"""
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from stella import limits
+from stella.authority.gate import Mode
+from stella.errors import TestCommandError
+from stella.errors import UsageError
+from stella.escape import visible
+from stella.near import suggestion
+from stella.session.options import Pipeline
+from stella.witness.command import parse_test_command
+
+FORMATS: Final = ("text", "json", "stream-json")
+_GRANTING: Final = {
+    "test_command": "--test-command",
+    "watch_tests": "--watch-tests",
+    "test_timeout": "--test-timeout",
+    "red_on_error": "--red-on-error",
+    "max_holds": "--max-holds",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The flags of one command line as they were typed; None or empty where absent."""
+
+    pipeline: str | None = None
+    no_pipeline: bool = False
+    test_command: str | None = None
+    test_timeout: str | None = None
+    watch_tests: tuple[str, ...] = ()
+    red_on_error: bool = False
+    max_holds: str | None = None
+    max_steps: str | None = None
+    output_format: str | None = None
+    permissions: str | None = None
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """What a command line asks for."""
+
+    pipeline: Pipeline | None
+    max_steps: int
+    output_format: str
+    mode: Mode
+    mode_source: str
+
+
+def judged(given: Given, known: tuple[str, ...]) -> Flags:
+    """Return what the flags ask for, or raise one `UsageError` that names every fault [S-2].
+
+    `known` are all flags there are, for near misses.
+    """
+    faults: list[str] = [_unknown(word, known) for word in given.unknown]
+    test_faults: list[str] = []
+
+    def number(flag: str, text: str | None, low: int, high: int, default: int) -> int:
+        if text is None:
+            return default
+        digits = text.lstrip("0") or "0"
+        if text.isascii() and text.isdigit() and len(digits) < 10 and low <= int(digits) <= high:  # noqa: PLR2004  # longer ones are out of every range
+            return int(digits)
+        faults.append(f"{flag}: expected {low} to {high}, got {visible(text)}")
+        return default
+
+    steps = number("--max-steps", given.max_steps, 1, limits.STEPS_MAX, limits.STEPS_DEFAULT)
+    holds = number("--max-holds", given.max_holds, 0, limits.HOLDS_MAX, limits.HOLDS_DEFAULT)
+    secs = number(
+        "--test-timeout",
+        given.test_timeout,
+        limits.TEST_SECS_MIN,
+        limits.TEST_SECS_MAX,
+        limits.TEST_SECS_DEFAULT,
+    )
+    form = _word("--output-format", given.output_format, FORMATS, "text", faults)
+    modes = tuple(mode.value for mode in Mode)
+    mode = _word("--permissions", given.permissions, modes, Mode.WORKSPACE.value, faults)
+    names = _names(given, faults)
+    if given.test_command is not None:
+        _try(lambda: parse_test_command(given.test_command or ""), test_faults)
+    if names is None:
+        faults += _ungranted(given)
+    _raise(faults, test_faults)
+    return Flags(
+        pipeline=None if names is None else _pipeline(given, names, secs, holds),
+        max_steps=steps,
+        output_format=form,
+        mode=Mode(mode),
+        mode_source="flag" if given.permissions else "default",
+    )
+
+
+def _pipeline(given: Given, names: tuple[str, ...], secs: int, holds: int) -> Pipeline:
+    return Pipeline(
+        names=names,
+        test_command=given.test_command,
+        test_secs=secs,
+        watch=given.watch_tests,
+        red_on_error=given.red_on_error,
+        max_holds=holds,
+    )
+
+
+def _names(given: Given, faults: list[str]) -> tuple[str, ...] | None:
+    """Return the selected names, None without a pipeline [D-1, D-5]."""
+    if given.pipeline is None:
+        return None
+    if given.no_pipeline:
+        faults.append("--pipeline and --no-pipeline exclude each other; give one of them")
+    names = tuple(part.strip() for part in given.pipeline.split(","))
+    if not all(names):
+        faults.append(
+            f'--pipeline: "{visible(given.pipeline)}" has an empty part; '
+            "give names with one comma between them"
+        )
+    return names
+
+
+def _ungranted(given: Given) -> list[str]:
+    """Return a fault for every flag that only a pipeline gives a meaning [D-10]."""
+    values: Mapping[str, object] = {name: getattr(given, name) for name in _GRANTING}
+    return [
+        f"{flag} needs a pipeline; select one with --pipeline NAME"
+        for name, flag in _GRANTING.items()
+        if values[name] not in (None, False, ())
+    ]
+
+
+def _word(
+    flag: str, text: str | None, legal: tuple[str, ...], default: str, faults: list[str]
+) -> str:
+    if text is None or text in legal:
+        return text or default
+    faults.append(f'{flag}: "{visible(text)}" is none; {suggestion(text, legal)}')
+    return default
+
+
+def _unknown(word: str, known: tuple[str, ...]) -> str:
+    name = word.partition("=")[0]
+    if not name.startswith("-"):
+        return f'unexpected argument "{visible(word)}"; put the prompt in quotes'
+    hint = suggestion(name, known) or "see stella run --help"
+    return f'no flag "{visible(name)}"; {hint}'
+
+
+def _try(reading: Callable[[], object], faults: list[str]) -> None:
+    try:
+        reading()
+    except TestCommandError as error:
+        faults.append(error.message)
+
+
+def _raise(faults: list[str], test_faults: list[str]) -> None:
+    every = [*faults, *test_faults]
+    if not every:
+        return
+    text = every[0] if len(every) == 1 else "\n".join(("several faults:", *every))
+    raise UsageError(text) if faults else TestCommandError(text)

@@ -1,0 +1,113 @@
+"""What a person reads while a run goes on: one line per event, plain text [S-40 to S-42].
+
+Each line is made from one fact. Text from outside is shown through the escaper; nothing
+moves the cursor.
+"""
+
+from collections.abc import Iterator
+
+from stella.escape import counted
+from stella.escape import cut
+from stella.escape import visible
+from stella.message import ErrorClass
+from stella.turn.facts import Baselined
+from stella.turn.facts import CallRequested
+from stella.turn.facts import Continued
+from stella.turn.facts import Fact
+from stella.turn.facts import ModelFailed
+from stella.turn.facts import Noticed
+from stella.turn.facts import PipelineBound
+from stella.turn.facts import PluginFaulted
+from stella.turn.facts import TamperFound
+from stella.turn.facts import ToolFinished
+from stella.turn.facts import TurnEnded
+from stella.turn.facts import TurnStarted
+from stella.turn.facts import TurnStatus
+from stella.verdict.again import Held
+from stella.verdict.guidance import reason_text
+
+_SUBJECT_CHARS = 80
+_SUBJECTS = ("path", "command", "pattern")
+
+
+class Progress:
+    """Turns facts into lines; it remembers what a line needs from an earlier fact."""
+
+    def __init__(self) -> None:
+        self._subjects: dict[str, str] = {}
+        self._arbiter = "the pipeline"
+        self._allowed = 0
+
+    def lines(self, fact: Fact) -> Iterator[str]:
+        """Yield the lines of one fact, none when it has nothing to say to a person."""
+        match fact:
+            case PipelineBound():
+                self._bound(fact)
+            case Baselined():
+                yield from _baseline(fact)
+            case TurnStarted():
+                yield f"round {fact.round}" if fact.round else "round 0 begins"
+            case CallRequested():
+                self._subjects[fact.call_id] = _subject(fact)
+            case ToolFinished():
+                yield self._tool(fact)
+            case ModelFailed():
+                yield f"model  {fact.kind}: {visible(fact.message)}"
+            case PluginFaulted():
+                yield f"fault  {fact.fault}: {visible(fact.message)}"
+            case TamperFound():
+                yield from _tamper(fact)
+            case Continued(again=Held() as held):
+                yield from self._hold(fact, held)
+            case TurnEnded(status=status) if status is not TurnStatus.COMPLETED:
+                yield f"turn {status.value}: {visible(fact.text)}"
+            case Noticed():
+                yield f"notice  {visible(fact.text)}"
+            case _:
+                return
+
+    def _bound(self, fact: PipelineBound) -> None:
+        self._allowed = fact.max_holds
+        for member in fact.members:
+            if member.grade == "arbiter":
+                self._arbiter = visible(member.name)
+
+    def _tool(self, fact: ToolFinished) -> str:
+        name = f"{visible(fact.tool)} {self._subjects.pop(fact.call_id, '')}".rstrip()
+        error = fact.output.error
+        if error is None:
+            return f"{name}  ok {fact.duration_ms} ms"
+        if error.kind is ErrorClass.REFUSED_BY_POLICY:
+            return f"{name}  refused: {visible(error.message)}"
+        return f"{name}  {error.kind.value}: {cut(visible(error.message), 200)}"
+
+    def _hold(self, fact: Continued, held: Held) -> Iterator[str]:
+        clauses = held.correction.unmet
+        names = dict.fromkeys(visible(clause.requirement) for clause in clauses)
+        number = fact.state.holds_spent + 1
+        yield (
+            f"{self._arbiter} holds the turn ({number} of {self._allowed}): "
+            f"{', '.join(names)} not met"
+        )
+        for clause in clauses:
+            yield f"  - {visible(clause.requirement)}: {reason_text(clause.because)}"
+
+
+def _subject(fact: CallRequested) -> str:
+    given = fact.input or {}
+    text = next((given[key] for key in _SUBJECTS if isinstance(given.get(key), str)), "")
+    return cut(visible(text), _SUBJECT_CHARS)
+
+
+def _baseline(fact: Baselined) -> Iterator[str]:
+    command = visible(" ".join((fact.program, *fact.args)))
+    yield f"baseline {fact.baseline.value} ({fact.reason}) in {fact.duration_ms} ms: {command}"
+    if fact.path:
+        yield f"  program: {visible(fact.path)}"
+    if fact.program:
+        yield f"  watching {counted(len(fact.watched), 'file')}"
+
+
+def _tamper(fact: TamperFound) -> Iterator[str]:
+    for artifact in fact.artifacts:
+        yield f"tamper  {visible(artifact.path)}: {', '.join(artifact.kinds)}"

@@ -1,0 +1,136 @@
+"""Bytes of `plugin.toml` in, a manifest or every fault in it out [M-3, M-4].
+
+The result depends on the bytes alone. Nothing here opens a file, and nothing raises but
+`ManifestError`, which holds all faults in order.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from stella import codec
+from stella import limits
+from stella.codec import Refused
+from stella.errors import ManifestError
+from stella.escape import visible
+from stella.manifest.cautions import cautions
+from stella.manifest.decoding import decoding_fault
+from stella.manifest.decoding import has_a_rule
+from stella.manifest.fault import ManifestFault
+from stella.manifest.fault import Reason
+from stella.manifest.plugin import PluginManifest
+from stella.manifest.rules import broken_rules
+from stella.manifest.scan import overreach
+from stella.manifest.scan import position
+from stella.manifest.sheet import Sheet
+
+_MARK: Final = b"\xef\xbb\xbf"
+_WHERE: Final = re.compile(
+    r"(?P<detail>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|.*)\)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A manifest that passed every rule, and what was worth a warning [M-9]."""
+
+    manifest: PluginManifest
+    warnings: tuple[ManifestFault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unloadable:
+    """A manifest that must not load: every fault and warning, and its name where known [I-64]."""
+
+    faults: tuple[ManifestFault, ...]
+    warnings: tuple[ManifestFault, ...] = ()
+    name: str | None = None
+
+
+def read_manifest(data: bytes) -> Loaded:
+    """Return the manifest in `data`, or raise `ManifestError` with every fault [M-3, M-4].
+
+    The faults are `ManifestFault`s: decoding faults in the order of the file, then rule
+    faults in the order of section 17.
+    """
+    match examine(data):
+        case Loaded() as loaded:
+            return loaded
+        case Unloadable(faults=faults):
+            raise ManifestError(faults)
+
+
+def examine(data: bytes) -> Loaded | Unloadable:
+    """Return the manifest in `data`, or all that is wrong with it, as a value [I-64]."""
+    text = _text(data)
+    if isinstance(text, ManifestFault):
+        return Unloadable(faults=(text,))
+    if fault := overreach(text):
+        return Unloadable(faults=(fault,))
+    try:
+        tree = codec.parse_toml(text)
+    except Refused as refused:
+        return Unloadable(faults=(_syntax(text, refused.reasons[0].message),))
+    return _judged(tree)
+
+
+def _judged(tree: dict[str, object]) -> Loaded | Unloadable:
+    manifest: PluginManifest | None = None
+    refusals: tuple[codec.Fault, ...] = ()
+    try:
+        manifest = codec.decode(PluginManifest, tree)
+    except Refused as refused:
+        refusals = tuple(fault for fault in refused.reasons if not has_a_rule(fault))
+    sheet = Sheet(tree, frozenset(fault.path for fault in refusals))
+    faults = (*map(decoding_fault, refusals), *broken_rules(sheet))
+    warnings = tuple(cautions(sheet))
+    if manifest is None or faults:
+        name = tree.get("name")
+        return Unloadable(
+            faults=faults, warnings=warnings, name=name if isinstance(name, str) else None
+        )
+    return Loaded(manifest=manifest, warnings=warnings)
+
+
+def _text(data: bytes) -> str | ManifestFault:
+    """Return the text of a file that is small enough and UTF-8 without a mark [M-1]."""
+    if len(data) > limits.MANIFEST_BYTES:
+        return _whole(
+            Reason.TOO_LARGE,
+            f"the file holds {len(data)} bytes, and the limit is {limits.MANIFEST_BYTES}.",
+        )
+    if data.startswith(_MARK):
+        return _whole(
+            Reason.ENCODING,
+            "a byte-order mark stands at byte 0; save the file as UTF-8 without a mark.",
+        )
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _whole(
+            Reason.ENCODING,
+            f"byte {error.start} is not UTF-8; save the file as UTF-8 without a mark.",
+        )
+
+
+def _syntax(text: str, detail: str) -> ManifestFault:
+    """Return the fault of a text that is no TOML, where the reader says it is [K-81]."""
+    line: int | None = None
+    column: int | None = None
+    if found := _WHERE.fullmatch(detail):
+        detail = found["detail"]
+        line, column = position(text, len(text))
+        if found["line"]:
+            line, column = int(found["line"]), int(found["column"])
+    return ManifestFault(
+        rule="R-1",
+        path=(),
+        message=f"the file is not TOML: {visible(detail)}.",
+        line=line,
+        column=column,
+        reason=Reason.SYNTAX,
+    )
+
+
+def _whole(reason: Reason, message: str) -> ManifestFault:
+    return ManifestFault(rule="R-1", path=(), message=message, reason=reason)

@@ -1,0 +1,189 @@
+"""Whether the bytes of an installed plugin are the ones a person accepted [I-28 to I-32].
+
+Asked before every start of anything a plugin ships. Only *accepted* runs; whatever stands in
+the way of telling is *changed*.
+"""
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from typing import assert_never
+
+from stella import limits
+from stella.consent.text import consent_text
+from stella.errors import PackageRefused
+from stella.errors import RosterError
+from stella.escape import visible
+from stella.escape import visible_flagged
+from stella.files import tree
+from stella.files.tree import Kind
+from stella.files.tree import Package
+from stella.manifest.read import Unloadable
+from stella.manifest.read import examine
+from stella.roster.delete import delete
+from stella.roster.lock import AcceptedBy
+from stella.roster.lock import Record
+from stella.roster.scope import naming
+from stella.roster.shelf import MANIFEST
+from stella.roster.shelf import manifest_bytes
+from stella.roster.shelf import one_line
+from stella.roster.start import Lookup
+from stella.roster.start import resolution
+
+_INSTALLED_MODES: Final = {Kind.FILE: (0o644, 0o755), Kind.DIRECTORY: (0o755,)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The tree is the one of the record."""
+
+    package: Package
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """The tree is another: each path with `added`, `removed` or `changed` before it [I-31].
+
+    `consent` are the lines of the consent text that differ, the accepted ones with `- `, the
+    present ones with `+ `. `why` says what else stands in the way. `package` is None when the
+    tree could not be read.
+    """
+
+    paths: tuple[str, ...] = ()
+    consent: tuple[str, ...] = ()
+    why: str | None = None
+    package: Package | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAccepted:
+    """There is no record that counts."""
+
+    why: str
+
+
+Acceptance = Accepted | Changed | NotAccepted
+
+
+def check(directory: Path, record: Record | None, lookup: Lookup) -> Acceptance:
+    """Return whether what stands in `directory` is what `record` says was accepted [I-30].
+
+    Reads the whole tree and writes nothing. Without a record nothing is read.
+    """
+    if record is None:
+        return NotAccepted(why="nobody accepted it here")
+    if record.accepted_by is AcceptedBy.ENV:
+        return NotAccepted(why="it was accepted by a variable only, which this release ignores")
+    try:
+        with tree.opened(directory) as root:
+            package = tree.installed(root)
+            if package.digest == record.digest:
+                return Accepted(package=package)
+            consent = _consent(root, directory, package, record, lookup)
+    except PackageRefused as error:
+        return Changed(why=str(error))
+    paths = _changes(record.files, package)
+    why = None if paths else "a mode or a directory is not as it was"
+    return Changed(paths=paths, consent=consent, why=why, package=package)
+
+
+def barrier(name: str, acceptance: Acceptance, way_out: str) -> str | None:
+    """Return in one line why the plugin may not run and what to do, None when it may [I-30]."""
+    match acceptance:
+        case Accepted():
+            return None
+        case Changed(paths=paths, why=why):
+            detail = "; ".join(filter(None, (", ".join(_first(paths)), why)))
+            return f"{visible(name)} is not what was accepted: {detail}; {way_out}"
+        case NotAccepted(why=why):
+            return f"{visible(name)} does not run: {why}; {way_out}"
+        case _:
+            assert_never(acceptance)
+
+
+def differences(acceptance: Acceptance) -> tuple[str, ...]:
+    """Return the changed paths and the differing lines of consent, one to a line [I-31]."""
+    match acceptance:
+        case Changed(paths=paths, consent=consent):
+            head = ("consent then (-) and now (+):",) if consent else ()
+            return (*_first(paths), *head, *consent)
+        case Accepted() | NotAccepted():
+            return ()
+        case _:
+            assert_never(acceptance)
+
+
+def check_for_start(directory: Path, record: Record | None, lookup: Lookup) -> Acceptance:
+    """Return what `check` does, after deleting compiled files nobody accepted [I-32, T-9]."""
+    if record is not None:
+        try:
+            with tree.opened(directory) as root:
+                _sweep(root, directory, limits.PACKAGE_DEPTH)
+        except RosterError as error:
+            return Changed(why=str(error))
+    return check(directory, record, lookup)
+
+
+def _sweep(here: int, path: Path, depth: int) -> None:
+    """Delete every `__pycache__` directory beneath an open one; below the depth all is changed."""
+    with naming(path):
+        for name in tree.names_in(here):
+            mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
+            if not stat.S_ISDIR(mode):
+                continue
+            if name == tree.COMPILED:
+                delete(here, name)
+            elif depth > 1:
+                with tree.opened(path / name, above=here) as below:
+                    _sweep(below, path / name, depth - 1)
+
+
+def _changes(before: Mapping[str, str], package: Package) -> tuple[str, ...]:
+    found = dict.fromkeys(before, "removed")
+    for entry in package.entries:
+        # Of directories the record says nothing.
+        known = found.pop(entry.path, None) or entry.kind is Kind.DIRECTORY
+        word = "changed" if known else "added"
+        if entry.kind not in _INSTALLED_MODES:
+            found[entry.path] = f"{word} ({entry.kind.value})"
+        elif entry.mode not in _INSTALLED_MODES[entry.kind]:
+            found[entry.path] = f"{word} (mode)"
+        elif entry.kind is Kind.FILE and before.get(entry.path) != package.files[entry.path]:
+            found[entry.path] = word
+    return tuple(f"{found[path]} {visible(path)}" for path in sorted(found, key=os.fsencode))
+
+
+def _first(paths: tuple[str, ...]) -> tuple[str, ...]:
+    more = len(paths) - limits.CHANGED_PATHS_SHOWN
+    rest = (f"and {more} more",) if more > 0 else ()
+    return (*paths[: limits.CHANGED_PATHS_SHOWN], *rest)
+
+
+def _consent(
+    root: int, directory: Path, package: Package, record: Record, lookup: Lookup
+) -> tuple[str, ...]:
+    """Return the lines in which the accepted consent text and the present one differ [I-31]."""
+    data = manifest_bytes(root)
+    if data is None:
+        return (f"{MANIFEST} is not there any more",)
+    loaded = examine(data)
+    if isinstance(loaded, Unloadable):
+        return (f"{MANIFEST} does not load any more: {one_line(loaded)}",)
+    manifest = loaded.manifest
+    now = consent_text(manifest, resolution(manifest, package, directory, lookup))
+    before, after = record.consent_text.split("\n"), now.split("\n")
+    gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
+    return (
+        *(f"- {_safe(line)}" for line in before if line in gone),
+        *(f"+ {_safe(line)}" for line in after if line in new),
+    )
+
+
+def _safe(line: str) -> str:
+    # The text is safe as it was made; the record could have been edited since.
+    shown, escaped = visible_flagged(line)
+    return shown if escaped else line

@@ -1,0 +1,143 @@
+"""The real hands behind a turn's questions: a model, a gate, tools, a witness, plugins.
+
+Each method answers one kind of question. What goes wrong in the world is a value of the
+answer; only a broken journal raises.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+
+from stella.authority.gate import Denied
+from stella.authority.gate import Mode
+from stella.authority.gate import Permit
+from stella.authority.gate import judge
+from stella.clock import Clock
+from stella.message import Asked
+from stella.message import ErrorClass
+from stella.message import Output
+from stella.message import failed
+from stella.providers.provider import Model
+from stella.providers.provider import ModelRequest
+from stella.providers.provider import ToolSchema
+from stella.session.telling import Telling
+from stella.session.watching import Watching
+from stella.tools.toolbox import Prepared
+from stella.tools.toolbox import Toolbox
+from stella.turn.facts import CallJudged
+from stella.turn.facts import TraceRow
+from stella.turn.questions import AskGate
+from stella.turn.questions import AskModel
+from stella.turn.questions import AskPlugin
+from stella.turn.questions import Granted
+from stella.turn.questions import Heard
+from stella.turn.questions import Inspection
+from stella.turn.questions import Modelled
+from stella.turn.questions import Ran
+from stella.turn.questions import Ruling
+from stella.turn.questions import RunTools
+from stella.wrapper.plugin import PluginProcess
+
+
+@dataclass(slots=True, kw_only=True)
+class Hands:
+    """What one session can do; `plugins` are its members by name."""
+
+    telling: Telling
+    clock: Clock
+    model_port: Model
+    toolbox: Toolbox
+    mode: Mode
+    principal: str
+    watching: Watching
+    plugins: Mapping[str, PluginProcess] = field(default_factory=dict)
+    _permitted: dict[str, tuple[Prepared, Permit]] = field(default_factory=dict)
+
+    async def model(self, question: AskModel) -> Modelled:
+        """Ask the model for its next reply [M2-5]."""
+        began = self.clock.ticks()
+        reply = await self.model_port.reply(
+            ModelRequest(messages=question.messages, tools=self.schemas, role=question.role)
+        )
+        return Modelled(reply=reply, duration_ms=self.clock.ticks() - began)
+
+    @property
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools as a model is told of them."""
+        return tuple(
+            ToolSchema(name=c.name, description=c.description, input_schema=c.input_schema)
+            for c in self.toolbox.contracts
+        )
+
+    def gate(self, question: AskGate) -> Ruling:
+        """Look the call up and judge it; a permit is kept until the call runs [A-30]."""
+        prepared = self.toolbox.prepare(question.call)
+        if isinstance(prepared, Output):
+            return Ruling(refusal=prepared, judged=None)
+        ruling = judge(
+            call_id=prepared.call_id,
+            contract=prepared.contract,
+            risk=prepared.risk,
+            mode=self.mode,
+        )
+        judged = self._judged(prepared, ruling)
+        if isinstance(ruling, Denied):
+            refusal = failed(ErrorClass.REFUSED_BY_POLICY, ruling.sentence, ruling.cause)
+            return Ruling(refusal=refusal, judged=judged)
+        self._permitted[prepared.call_id] = (prepared, ruling)
+        return Ruling(refusal=None, judged=judged, read_only=prepared.contract.trusted_read_only)
+
+    async def run(self, question: RunTools) -> tuple[Ran, ...]:
+        """Run the calls side by side and measure what they changed [E-20, T2-51].
+
+        Only trusted reads come several at a time, so a change has one author.
+        """
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._run(call)) for call in question.calls]
+        return tuple(task.result() for task in tasks)
+
+    async def baseline(self) -> Granted:
+        """Pin the watched artifacts and run the granted test once [G-20, G-30]."""
+        return await self.watching.baseline()
+
+    async def inspect(self) -> Inspection:
+        """Compare the watched artifacts and measure the tree [G-30, D-43]."""
+        return await self.watching.inspect()
+
+    async def plugin(self, question: AskPlugin) -> Heard:
+        """Ask a member: a fresh process, an answer or a silence [D-15, W-50]."""
+        spoken = await self.plugins[question.member].ask(question.request)
+        if spoken.notice is not None:
+            self.telling.notice("plugin_left_processes", spoken.notice)
+        return Heard(answer=spoken.answer, duration_ms=spoken.duration_ms)
+
+    async def _run(self, call: Asked) -> Ran:
+        prepared, permit = self._permitted.pop(call.call_id)
+        began = self.clock.ticks()
+        output = await self.toolbox.run(prepared, permit)
+        taken = self.clock.ticks() - began
+        if prepared.contract.trusted_read_only:
+            return Ran(output=output, duration_ms=taken)
+        return Ran(output=output, duration_ms=taken, changes=await self.watching.changes())
+
+    def _judged(self, prepared: Prepared, ruling: Permit | Denied) -> CallJudged:
+        cause = ruling.cause if isinstance(ruling, Denied) else None
+        decision = "allow" if cause is None else "deny"
+        row = TraceRow(
+            rule=f"mode {self.mode.value}",
+            source="mode",
+            matched=True,
+            contribution=decision,
+            deciding=True,
+        )
+        return CallJudged(
+            call_id=prepared.call_id,
+            tool=prepared.contract.name,
+            principal=self.principal,
+            risk=prepared.risk.value,
+            decision=decision,
+            cause=cause,
+            chain=(),
+            trace=(row,),
+        )

@@ -1,0 +1,45 @@
+"""What a run is asked to do, as values: every surface fills the same form.
+
+Nothing here is read from the environment; a surface hands in what it was given [S-95].
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stella import limits
+from stella.authority.gate import Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """Which plugins wrap the run, and what they are granted [D-1, G-4 to G-12].
+
+    `names` are as the person gave them; `max_holds` is the person's bound [J-5].
+    """
+
+    names: tuple[str, ...]
+    test_command: str | None = None
+    test_secs: int = limits.TEST_SECS_DEFAULT
+    watch: tuple[str, ...] = ()
+    red_on_error: bool = False
+    max_holds: int = limits.HOLDS_DEFAULT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """One run of one session; `env` is the host's whole environment, `home` the person's."""
+
+    workspace: Path
+    home: Path
+    cwd: Path
+    env: Mapping[str, str]
+    prompt: str
+    model: str
+    model_source: str
+    mode: Mode = Mode.WORKSPACE
+    mode_source: str = "default"
+    max_steps: int = limits.STEPS_DEFAULT
+    pipeline: Pipeline | None = None
+    surface: str = "cli"
+    principal: str = "user"

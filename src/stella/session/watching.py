@@ -1,0 +1,176 @@
+"""The witness of one session: what was pinned, what the test said, what changed on disk.
+
+Nothing here decides. A tree that cannot be measured is None, never "no change" [T2-53], and a
+watch that saw less than everything is never clean [G-40].
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+
+from stella.clock import Clock
+from stella.session.telling import Telling
+from stella.turn.facts import Baselined
+from stella.turn.facts import ChangedArtifact
+from stella.turn.facts import Pinned
+from stella.turn.questions import Change
+from stella.turn.questions import Granted
+from stella.turn.questions import Inspection
+from stella.wire.evidence import TamperState
+from stella.witness.artifact import readable
+from stella.witness.baseline import Baseline
+from stella.witness.baseline import after_baseline
+from stella.witness.baseline import measure
+from stella.witness.changes import FileChange
+from stella.witness.changes import changes
+from stella.witness.changes import digest
+from stella.witness.plan import ResolvedPlan
+from stella.witness.plan import grant
+from stella.witness.snapshot import Watch
+from stella.witness.snapshot import pin
+from stella.witness.tree import File
+from stella.witness.tree import Tree
+from stella.witness.tree import Unmeasured
+from stella.witness.tree import survey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granting:
+    """What the person grants the plugins of a run [G-1 to G-12]; `plan` None without a test."""
+
+    plan: ResolvedPlan | None
+    globs: tuple[str, ...]
+    red_on_error: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class Watching:
+    """Measures one workspace for one session.
+
+    `private` is a directory of the host's own for the caches of the test's runs; `granting` is
+    None without a pipeline, and then no artifact is watched.
+    """
+
+    root: Path
+    env: Mapping[str, str]
+    path_value: str
+    private: Path
+    clock: Clock
+    telling: Telling
+    granting: Granting | None
+    _origin: Tree | Unmeasured | None = None
+    _last: Tree | Unmeasured | None = None
+    _watch: Watch | None = None
+    _said: set[str] = field(default_factory=set)
+
+    async def open(self) -> None:
+        """Measure the tree as the session finds it."""
+        self._last = await self._survey(None)
+
+    async def changes(self) -> tuple[Change, ...] | None:
+        """Return what changed since the tree was last measured, None when unmeasured [T2-51]."""
+        before = self._last
+        after = self._last = await self._survey(before)
+        if not isinstance(before, Tree) or not isinstance(after, Tree):
+            return None
+        old, new = _by_path(before), _by_path(after)
+        return tuple(
+            _change(found, old.get(found.path), new.get(found.path))
+            for found in changes(before, after)
+        )
+
+    async def baseline(self) -> Granted:
+        """Pin the watched artifacts, run the granted test once, and compare [G-20, G-30, G-34]."""
+        granting = self.granting
+        assert granting is not None  # noqa: S101  # only a run with a pipeline asks
+        watch = pin(self.root, granting.plan, granting.globs)
+        measured = await measure(
+            granting.plan,
+            self.root,
+            self.env,
+            self.private,
+            red_on_error=granting.red_on_error,
+        )
+        measured, self._watch, _ = after_baseline(measured, watch)
+        for text in (*self._watch.notices, *measured.notices):
+            self._once("baseline", text)
+        # What the test itself wrote is no change of the worker's.
+        self._origin = self._last = await self._survey(self._last)
+        return Granted(
+            candidate=grant(self.root, granting.plan, measured.baseline),
+            baseline=_fact(granting.plan, measured, self._watch),
+        )
+
+    async def inspect(self) -> Inspection:
+        """Compare the watched artifacts and measure the tree against round 0 [G-30, D-43]."""
+        self._last = await self._survey(self._last)
+        origin = self._origin or Unmeasured(reason="the tree before round 0 was not measured")
+        tree = digest(origin, self._last)
+        if self._watch is None:
+            return Inspection(finding=TamperState.NOT_CHECKED, artifacts=(), digest=tree)
+        report = self._watch.compare()
+        for text in report.notices:
+            self._once("watch", text)
+        artifacts = tuple(
+            ChangedArtifact(path=a.path, kinds=tuple(kind.value for kind in a.kinds))
+            for a in report.artifacts
+        )
+        return Inspection(finding=report.finding, artifacts=artifacts, digest=tree)
+
+    async def _survey(self, previous: Tree | Unmeasured | None) -> Tree | Unmeasured:
+        tree = await survey(
+            self.root,
+            path_value=self.path_value,
+            clock=self.clock,
+            previous=previous if isinstance(previous, Tree) else None,
+        )
+        if isinstance(tree, Unmeasured):
+            self._once("changes_unmeasured", f"changes are not measured: {tree.reason}")
+        return tree
+
+    def _once(self, code: str, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self.telling.notice(code, text)
+
+
+def _by_path(tree: Tree) -> dict[str, File]:
+    return {readable(path): each for path, each in tree.files.items()}
+
+
+def _identity(file: File | None) -> str | None:
+    """Return what stands for kind, mode and content; the stamp when the content is unknown."""
+    if file is None:
+        return None
+    if file.digest is None:
+        return repr(file.stamp)
+    return f"{file.stamp.kind}:{file.stamp.mode}:{file.digest}"
+
+
+def _change(found: FileChange, before: File | None, after: File | None) -> Change:
+    return Change(
+        path=found.path,
+        kind=found.kind.value,
+        before=_identity(before),
+        after=_identity(after),
+        added=found.added,
+        removed=found.removed,
+        bytes=found.bytes,
+        sha256=found.sha256,
+        diff=found.diff,
+    )
+
+
+def _fact(plan: ResolvedPlan | None, measured: Baseline, watch: Watch) -> Baselined:
+    return Baselined(
+        program=plan.program if plan else "",
+        path=str(plan.path) if plan else None,
+        args=plan.args if plan else (),
+        baseline=measured.baseline,
+        reason=measured.reason.value,
+        exit_code=measured.exit_code,
+        duration_ms=measured.duration_ms,
+        watched=tuple(Pinned(path=f.path, fingerprint=f.fingerprint) for f in watch.files),
+        complete=watch.complete,
+    )
