@@ -69,7 +69,9 @@ def test_the_text_alone_is_denied(path: str, denial: Denial) -> None:
     assert lexical(path) is denial
 
 
-@pytest.mark.parametrize("path", ["a", "a/b", "./a", "a//b", "...", "a..b", "é:", "ab:c", "~", "-x"])
+@pytest.mark.parametrize(
+    "path", ["a", "a/b", "./a", "a//b", "...", "a..b", "é:", "ab:c", "~", "-x"]
+)
 def test_an_ordinary_path_passes_the_text(path: str) -> None:
     assert lexical(path) is None
 

@@ -154,10 +154,15 @@ def read(root: int, name: str, most: int) -> bytes | None:
         _expect(name, Kind.FILE, found)
         with held(os.open(name, _READ, dir_fd=root)) as file:
             _expect(name, Kind.FILE, os.fstat(file))
-            data = bytearray()
-            while block := os.read(file, min(limits.MIB, most - len(data))):
-                data += block
-            return bytes(data)
+            return content(file, most)
+
+
+def content(file: int, most: int) -> bytes:
+    """Return the first `most` bytes of an open file. Raises the system's `OSError`."""
+    data = bytearray()
+    while block := os.read(file, min(limits.MIB, most - len(data))):
+        data += block
+    return bytes(data)
 
 
 def walk(root: int) -> Package:
@@ -281,14 +286,14 @@ class _Walk:
             mode = self.mode(path, found.st_mode, _PROGRAM_MODE if program else _FILE_MODE)
             _limit(path, self.bytes + found.st_size, limits.PACKAGE_BYTES, "bytes in total")
             if into is None:
-                return self.content(source, path, found.st_size, mode, None)
+                return self.digested(source, path, found.st_size, mode, None)
             with held(os.open(name, _CREATE, _FILE_MODE, dir_fd=into)) as target:
-                entry = self.content(source, path, found.st_size, mode, target)
+                entry = self.digested(source, path, found.st_size, mode, target)
                 os.fchmod(target, mode)
                 os.fsync(target)
             return entry
 
-    def content(self, source: int, path: str, size: int, mode: int, target: int | None) -> Entry:
+    def digested(self, source: int, path: str, size: int, mode: int, target: int | None) -> Entry:
         """Read a file to its end, counting: its size is only what it said of itself [A14, A16]."""
         digest = hashlib.sha256()
         count = 0

@@ -10,7 +10,11 @@ from typing import Final
 import msgspec
 
 from stella import limits
+from stella.escape import visible
 from stella.manifest.grammar import Condition
+from stella.manifest.grammar import Measure
+from stella.manifest.grammar import Truth
+from stella.manifest.grammar import parse_condition
 from stella.wire.points import HOST_STAGES
 from stella.wire.points import PUBLISHER
 from stella.wire.points import Signal
@@ -79,6 +83,24 @@ class Step:
 
     name: str
     condition: Condition | None = None
+
+
+def program(stages: Iterable[Stage]) -> tuple[Step, ...]:
+    """Return stages with their conditions read [M-43].
+
+    Raises `ValueError` for a condition that is none, which a loaded manifest does not have.
+    """
+    return tuple(Step(name=stage.name, condition=_read(stage.condition)) for stage in stages)
+
+
+def _read(text: str | None) -> Condition | None:
+    if text is None:
+        return None
+    condition = parse_condition(text)
+    if not isinstance(condition, Truth | Measure):
+        message = f'"{visible(text)}" is no condition'
+        raise ValueError(message)  # noqa: TRY004  # the text is wrong, not its type
+    return condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,9 +31,13 @@ class Hangable(Protocol):
 
 
 class Warden:
-    """The running warden. Making one starts it; raises OSError when that fails."""
+    """The running warden. Making one starts it; raises OSError when that fails.
 
-    def __init__(self) -> None:
+    `patience` are the seconds that it and its guards have for an answer.
+    """
+
+    def __init__(self, patience: float = limits.GUARD_SECS) -> None:
+        self.patience = patience
         if not sys.executable:
             raise FileNotFoundError(2, "there is no Python interpreter to start the guard with")
         self._requests, theirs = socket.socketpair()
@@ -42,7 +46,7 @@ class Warden:
                 process = subprocess.Popen(  # noqa: S603 - our own program by our own interpreter
                     [
                         *(sys.executable, "-I", "-S", str(_PROGRAM)),
-                        *(str(os.getpid()), str(limits.GUARD_SECS)),
+                        *(str(os.getpid()), str(patience)),
                     ],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
@@ -87,7 +91,7 @@ class Warden:
         room = asyncio.Event()
         loop.add_writer(watched, room.set)
         try:
-            async with asyncio.timeout(limits.GUARD_SECS):
+            async with asyncio.timeout(self.patience):
                 await room.wait()
         except TimeoutError:
             self.handle.send(signal.SIGKILL)
@@ -102,7 +106,7 @@ class Warden:
         with self._lock, suppress(OSError):  # it is dead already, or does not answer
             self._requests.shutdown(socket.SHUT_WR)
             # It has the same patience with its guards; the end of its side is its exit.
-            self._requests.settimeout(2 * limits.GUARD_SECS)
+            self._requests.settimeout(2 * self.patience)
             self._requests.recv(1)
         self.drop()
 

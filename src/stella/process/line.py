@@ -209,7 +209,7 @@ class Line:
     def _after(self, step: Callable[[], None]) -> None:
         if self._patience is not None:
             self._patience.cancel()
-        self._patience = self._loop.call_later(limits.GUARD_SECS, step)
+        self._patience = self._loop.call_later(self._warden.patience, step)
 
     def _wake(self) -> None:
         """A child may have stopped its guard or the warden: let them go on."""

@@ -26,11 +26,16 @@ def delete(above: int, name: str) -> None:
         lifted = 0
         while names := names_in(top):
             for each in names:
-                if _is_directory(top, each):
+                if is_directory(top, each):
                     lifted = _flatten(top, each, lifted)
                 else:
                     os.unlink(each, dir_fd=top)
     os.rmdir(name, dir_fd=above)
+
+
+def is_directory(above: int, name: str) -> bool:
+    """Return whether a name in an open directory is a directory and no link to one."""
+    return stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
 
 
 def _flatten(top: int, name: str, lifted: int) -> int:
@@ -38,7 +43,7 @@ def _flatten(top: int, name: str, lifted: int) -> int:
     _open_up(top, name)
     with held(os.open(name, DIRECTORY, dir_fd=top)) as here:
         for each in names_in(here):
-            if _is_directory(here, each):
+            if is_directory(here, each):
                 _open_up(here, each)
                 lifted = _lift(here, each, top, lifted)
             else:
@@ -57,10 +62,6 @@ def _lift(here: int, name: str, top: int, lifted: int) -> int:
                 raise
         else:
             return lifted
-
-
-def _is_directory(above: int, name: str) -> bool:
-    return stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
 
 
 def _open_up(above: int, name: str) -> None:

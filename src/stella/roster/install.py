@@ -112,7 +112,7 @@ def install(wish: Wish, ask: Ask, clock: Clock) -> Installed | Declined:
     """
     tier = wish.places.tier(wish.scope)
     with ExitStack() as held:
-        with _nothing_copied(wish.source):
+        with _about(wish.source, "nothing was copied"):
             root = held.enter_context(tree.opened(wish.source))
             package, proposal = _prepared(root, wish, tier)
         accepted = ask(proposal)
@@ -128,7 +128,8 @@ def install(wish: Wish, ask: Ask, clock: Clock) -> Installed | Declined:
             source=os.fsencode(os.path.realpath(wish.source)).decode(errors="replace"),
             files=dict(package.files),
         )
-        place(root, package, record, tier, clock)
+        with _about(wish.source, "nothing was installed"):
+            place(root, package, record, tier, clock)
     return Installed(
         manifest=proposal.manifest,
         scope=wish.scope,
@@ -221,8 +222,9 @@ def _other_copy(places: Places, scope: Scope, name: str) -> str | None:
 
 
 @contextmanager
-def _nothing_copied(source: Path) -> Iterator[None]:
+def _about(source: Path, outcome: str) -> Iterator[None]:
+    """Let a refusal say which package it is about, and what became of it."""
     try:
         yield
     except RosterError as error:
-        raise type(error)(f"{visible(str(source))}: {error}; nothing was copied") from error
+        raise type(error)(f"{visible(str(source))}: {error}; {outcome}") from error

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from contextlib import ExitStack
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +26,7 @@ from stella.consent.answer import digest_of
 from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
-from stella.files.tree import names_in
+from stella.files import tree
 from stella.files.write import TEMPORARY
 from stella.files.write import sync_directory
 from stella.files.write import write_atomic
@@ -37,6 +38,7 @@ from stella.roster.scope import naming
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MODE: Final = 0o600
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
@@ -192,13 +194,16 @@ def _notice(tier: Tier, why: str) -> str:
 def _read(tier: Tier) -> bytes | None:
     """Return the bytes of a tier's file, None without one; `RosterError` when it is not private."""
     path = tier.record_path
-    try:
-        file = os.open(path, _READ)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise RosterError(error.strerror or str(error)) from error
-    with os.fdopen(file, "rb", buffering=0) as opened:
+    with ExitStack() as held:
+        try:
+            here = held.enter_context(tree.held(os.open(tier.home, _ANCHOR)))
+            if tier.scope is Scope.PROJECT:
+                here = held.enter_context(tree.held(os.open(CONSENT, tree.DIRECTORY, dir_fd=here)))
+            file = held.enter_context(tree.held(os.open(path.name, _READ, dir_fd=here)))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise RosterError(error.strerror or str(error)) from error
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
             raise RosterError("expected a regular file with one name")
@@ -206,12 +211,11 @@ def _read(tier: Tier) -> bytes | None:
             raise RosterError("the file belongs to somebody else")
         if found.st_mode & _OTHERS_WRITE:
             raise RosterError("others may write the file, so it proves nothing; see chmod 600")
-        data = bytearray()
-        while block := opened.read(limits.LOCK_BYTES + 1 - len(data)):
-            data += block
+        with naming(path):
+            data = tree.content(file, limits.LOCK_BYTES + 1)
     if len(data) > limits.LOCK_BYTES:
         raise RosterError(f"the file has more than {limits.LOCK_BYTES} bytes")
-    return bytes(data)
+    return data
 
 
 def _place(tier: Tier) -> _Place | None:
@@ -253,7 +257,7 @@ def _write(
 
 def _clear(directory: int, tier: Tier) -> None:
     """Take away what a killed writer left; only this tier's, whose other writers wait for us."""
-    for name in names_in(directory):
+    for name in tree.names_in(directory):
         if name.startswith(f"{TEMPORARY}{tier.key}-"):
             with suppress(IsADirectoryError):
                 os.unlink(name, dir_fd=directory)

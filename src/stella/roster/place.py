@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from contextlib import suppress
 from typing import Final
 
+from stella import limits
 from stella.clock import Clock
 from stella.errors import NameTaken
 from stella.errors import PackageRefused
@@ -19,6 +20,7 @@ from stella.files.tree import Package
 from stella.files.write import sync_directory
 from stella.roster import lock
 from stella.roster.delete import delete
+from stella.roster.delete import is_directory
 from stella.roster.lock import Record
 from stella.roster.name import folded
 from stella.roster.scope import Tier
@@ -52,10 +54,10 @@ def place(root: int, package: Package, record: Record, tier: Tier, clock: Clock)
     staging, name = f"{STAGING}{mark}", record.name
     with alone(tier), entered(tier, make=True) as directory, ExitStack() as undo:
         if directory is None:
-            raise RosterError(f"{visible(str(tier.path))}: cannot be made")
-        clear_leftovers(directory)
+            raise RosterError(f"{visible(str(tier.anchor))}: is not there any more")
         refuse_taken(tier, directory, name)
         with naming(tier.path / name):
+            clear_leftovers(directory)
             os.mkdir(staging, _PRIVATE_MODE, dir_fd=directory)
             undo.callback(_discard, directory, staging, name)
             _stage(root, directory, staging, package)
@@ -78,7 +80,7 @@ def refuse_taken(tier: Tier, directory: int | None, name: str) -> None:
 def clear_leftovers(directory: int) -> None:
     """Delete what a crash left in an open tier; the caller holds the tier alone [I-8, Q-12]."""
     for name in tree.names_in(directory):
-        if name.startswith((STAGING, REMOVING)):
+        if name.startswith((STAGING, REMOVING)) and is_directory(directory, name):
             delete(directory, name)
 
 
@@ -90,10 +92,8 @@ def _stage(root: int, above: int, staging: str, package: Package) -> None:
             sync_directory(into)
             changed = tree.differing(package, tree.installed(into))
     if changed:
-        raise PackageRefused(
-            f"the source changed while the question was open: {', '.join(map(visible, changed))}; "
-            "nothing was installed"
-        )
+        shown = ", ".join(map(visible, changed[: limits.CHANGED_PATHS_SHOWN]))
+        raise PackageRefused(f"it changed while the question was open: {shown}")
 
 
 def _discard(directory: int, *names: str) -> None:

@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace
-from enum import Enum
 from pathlib import Path
+from shlex import quote
 from typing import Final
 from typing import assert_never
 
+from stella.codec import Word
 from stella.errors import NotInstalled
 from stella.errors import RosterError
 from stella.escape import visible
@@ -49,7 +50,7 @@ _FOREIGN: Final = (
 )
 
 
-class State(Enum):
+class State(Word):
     """What `list` calls the acceptance of a plugin [I-61]."""
 
     OK = "ok"
@@ -106,7 +107,7 @@ class Plugin:
                 f"to use it, copy it elsewhere, take this one away with {removal}, and install "
                 f"the copy with `stella plugin install DIR{scope}`"
             )
-        source = visible(self.record.source)
+        source = quote(visible(self.record.source))
         return f"{removal}, then `stella plugin install {source}{scope}` to accept it anew"
 
     @property

@@ -119,7 +119,7 @@ def _program(
         entry = package.entry(str(place.relative_to(directory)))
         there = entry is not None and entry.mode & stat.S_IXUSR != 0
     else:
-        there = place.is_file() and os.access(place, os.X_OK)
+        there = os.access(place, os.X_OK) and place.is_file()
     return str(place) if there else None
 
 

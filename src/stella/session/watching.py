@@ -18,18 +18,15 @@ from stella.turn.questions import Change
 from stella.turn.questions import Granted
 from stella.turn.questions import Inspection
 from stella.wire.evidence import TamperState
-from stella.witness.artifact import readable
 from stella.witness.baseline import Baseline
 from stella.witness.baseline import after_baseline
 from stella.witness.baseline import measure
-from stella.witness.changes import FileChange
 from stella.witness.changes import changes
 from stella.witness.changes import digest
 from stella.witness.plan import ResolvedPlan
 from stella.witness.plan import grant
 from stella.witness.snapshot import Watch
 from stella.witness.snapshot import pin
-from stella.witness.tree import File
 from stella.witness.tree import Tree
 from stella.witness.tree import Unmeasured
 from stella.witness.tree import survey
@@ -74,11 +71,7 @@ class Watching:
         after = self._last = await self._survey(before)
         if not isinstance(before, Tree) or not isinstance(after, Tree):
             return None
-        old, new = _by_path(before), _by_path(after)
-        return tuple(
-            _change(found, old.get(found.path), new.get(found.path))
-            for found in changes(before, after)
-        )
+        return changes(before, after)
 
     async def baseline(self) -> Granted:
         """Pin the watched artifacts, run the granted test once, and compare [G-20, G-30, G-34]."""
@@ -133,33 +126,6 @@ class Watching:
         if text not in self._said:
             self._said.add(text)
             self.telling.notice(code, text)
-
-
-def _by_path(tree: Tree) -> dict[str, File]:
-    return {readable(path): each for path, each in tree.files.items()}
-
-
-def _identity(file: File | None) -> str | None:
-    """Return what stands for kind, mode and content; the stamp when the content is unknown."""
-    if file is None:
-        return None
-    if file.digest is None:
-        return repr(file.stamp)
-    return f"{file.stamp.kind}:{file.stamp.mode}:{file.digest}"
-
-
-def _change(found: FileChange, before: File | None, after: File | None) -> Change:
-    return Change(
-        path=found.path,
-        kind=found.kind.value,
-        before=_identity(before),
-        after=_identity(after),
-        added=found.added,
-        removed=found.removed,
-        bytes=found.bytes,
-        sha256=found.sha256,
-        diff=found.diff,
-    )
 
 
 def _fact(plan: ResolvedPlan | None, measured: Baseline, watch: Watch) -> Baselined:

@@ -5,6 +5,7 @@ this. Nothing is created and no file is read.
 """
 
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +72,7 @@ def workspace_of(given: str | None, around: Ambient) -> Path:
         workspace = _nearest(around)
     else:
         workspace = _canonical(around.cwd / given)
-        if not given or not workspace.is_dir():
+        if not given or not _is_real_directory(workspace):
             raise UsageError(f'--workspace: "{visible(given)}" is not a directory')
     refuse_overlap(workspace, around)
     return workspace
@@ -106,10 +107,17 @@ def _nearest(around: Ambient) -> Path:
 
 def _is_root(directory: Path, home: Path) -> bool:
     own = directory / STELLA
-    if own.is_dir() and not own.is_symlink() and own != home:
+    if own != home and _is_real_directory(own):
         return True
     # In a linked worktree `.git` is a file.
     return any(os.path.lexists(directory / name) for name in _VERSION_CONTROL)
+
+
+def _is_real_directory(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _directory(env: Mapping[str, str], name: str) -> Path | None:

@@ -6,7 +6,6 @@ is a single atomic change [T2-35].
 """
 
 import os
-from collections.abc import Callable
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -79,10 +78,8 @@ class _Item:
         return f"{shown}: changed; it did not exist before"
 
 
-def commit(
-    changes: Sequence[Change], token: Callable[[], str], *, rename: Rename = os.rename
-) -> Failure | None:
-    """Make all changes, or none and say why [T2-34]; `token` gives each temporary its own name."""
+def commit(changes: Sequence[Change], token: str, *, rename: Rename = os.rename) -> Failure | None:
+    """Make all changes, or none and say why [T2-34]; no other temporary name has that `token`."""
     batch = _Batch(token=token, rename=rename, alone=len(changes) == 1)
     try:
         return batch.make(changes)
@@ -92,13 +89,19 @@ def commit(
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
-    token: Callable[[], str]
+    token: str
     rename: Rename
     alone: bool
     items: list[_Item] = field(default_factory=list)
     opened: list[int] = field(default_factory=list)
     made: list[tuple[int, str]] = field(default_factory=list)
     done: bool = False
+    named: int = 0
+
+    def own(self) -> str:
+        """Return a token for the next name of this batch."""
+        self.named += 1
+        return f"{self.token}.{self.named}"
 
     def make(self, changes: Sequence[Change]) -> Failure | None:
         place = ""
@@ -125,8 +128,8 @@ class _Batch:
         self.items.append(item)
         if isinstance(change, Put):
             if spot.status is not None and not self.alone:
-                item.kept = keep(item.parent, spot.name, token=self.token())
-            item.staged = stage(item.parent, change.data, change.mode, token=self.token())
+                item.kept = keep(item.parent, spot.name, token=self.own())
+            item.staged = stage(item.parent, change.data, change.mode, token=self.own())
 
     def parent(self, spot: Spot) -> int:
         """Return the directory the change happens in, made where it is missing [T2-13]."""
@@ -149,7 +152,7 @@ class _Batch:
         elif self.alone:
             os.unlink(name, dir_fd=item.parent)
         else:
-            kept = f"{TEMPORARY}{self.token()}"
+            kept = f"{TEMPORARY}{self.own()}"
             self.move(item, name, kept)
             item.kept = kept
         item.applied = True
@@ -177,7 +180,7 @@ class _Batch:
     def rescue(self, item: _Item) -> None:
         """Give what is kept a name that nobody takes for a temporary one [T2-35]."""
         if item.applied and item.kept is not None:
-            safe = f"{KEPT}{self.token()}"
+            safe = f"{KEPT}{self.own()}"
             with suppress(OSError):  # then it stays where it is, and that is told
                 self.move(item, item.kept, safe)
                 item.kept = safe

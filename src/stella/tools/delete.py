@@ -61,7 +61,7 @@ async def _run(given: DeleteFile, context: ToolContext) -> Output:
         if faults:
             return together(faults)
         spots = [spot for spot in found if isinstance(spot, Spot)]
-        if failure := commit([Drop(spot=spot) for spot in spots], context.token):
+        if failure := commit([Drop(spot=spot) for spot in spots], context.token()):
             return Output(error=failure)
     for spot in spots:
         context.seen.forget(spot.path)

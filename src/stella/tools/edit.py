@@ -153,7 +153,7 @@ async def _run(given: EditFile, context: ToolContext) -> Output:
         faults += filter(None, (too_large(put.spot, len(put.data)) for put in puts))
         if faults:
             return together(faults)
-        if failure := commit(puts, context.token):
+        if failure := commit(puts, context.token()):
             return Output(error=failure)
     return _edited(drafts, context)
 

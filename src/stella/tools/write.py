@@ -78,7 +78,7 @@ async def _run(given: WriteFile, context: ToolContext) -> Output:
         if faults:
             return together(faults)
         puts = [put for put in found if isinstance(put, Put)]
-        if failure := commit(puts, context.token):
+        if failure := commit(puts, context.token()):
             return Output(error=failure)
     return _written(puts, context)
 

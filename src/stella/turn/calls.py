@@ -144,7 +144,7 @@ def changed(change: Change, by: str) -> FileChanged:
         added=change.added,
         removed=change.removed,
         bytes=change.bytes,
-        sha256=change.sha256,
+        sha256=change.after,
         diff=change.diff,
         by=by,
     )

@@ -84,8 +84,8 @@ class AskGate(Ask[Ruling]):
 class Change:
     """A change of one file that was measured on disk [T2-50].
 
-    `kind` is `created`, `modified` or `deleted`. `before` and `after` stand for kind, mode and
-    content together, equal exactly when the file is the same; None where there was no file.
+    `kind` is `created`, `modified` or `deleted`; `before` and `after` are the digests of the
+    content, None where there was no file.
     """
 
     path: str
@@ -95,7 +95,6 @@ class Change:
     added: int | None = None
     removed: int | None = None
     bytes: int | None = None
-    sha256: str | None = None
     diff: str | None = None
 
 

@@ -105,7 +105,8 @@ def _within(words: tuple[str, ...]) -> tuple[str, ...]:
         at = 1
         while at < len(words) and _ASSIGNMENT.match(words[at]):
             at += 1
-        return words[at:]
+        # Options of env are not read: what follows one may be its value or the program.
+        return () if at < len(words) and words[at].startswith("-") else words[at:]
     if name not in _LAUNCHERS:
         return ()
     rest = _past_options(words[1:])

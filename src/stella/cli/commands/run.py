@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from collections.abc import Awaitable
 from collections.abc import Callable
 from functools import partial
 
@@ -76,11 +77,11 @@ def command(ctx: click.Context, /, **flags: object) -> int:
         max_steps=asked.max_steps,
         pipeline=asked.pipeline,
     )
-    return perform(options, asked.output_format)
+    return perform(options, asked.output_format).result.exit_code
 
 
-def perform(options: Options, output_format: str) -> int:
-    """Do one run, print what its format wants, and return its exit code."""
+def perform(options: Options, output_format: str) -> Finished:
+    """Do one run, print what its format wants, and return what came of it [S-21 to S-24]."""
     progress = Progress()
     out = _Out()
 
@@ -106,15 +107,15 @@ def perform(options: Options, output_format: str) -> int:
             sys.stderr.write(f"{line}\n")
     if done.trouble is not None:
         sys.stderr.write(f"stella: {done.trouble}\n")
-    return done.result.exit_code
+    return done
 
 
-async def _signalled(begin: Callable[..., object]) -> Finished:
+async def _signalled(begin: Callable[..., Awaitable[Finished]]) -> Finished:
     """Run with the signals of a terminal meaning cancel; a second one ends at once [S-12]."""
     loop = asyncio.get_running_loop()
     drives: list[Drive] = []
     heard: list[str] = []
-    task = asyncio.ensure_future(begin(on_drive=drives.append))  # type: ignore[arg-type]  # a coroutine function
+    task = asyncio.ensure_future(begin(on_drive=drives.append))
 
     def hear(number: signal.Signals) -> None:
         heard.append(number.name)
@@ -127,7 +128,7 @@ async def _signalled(begin: Callable[..., object]) -> Finished:
     for number in _SIGNALS:
         loop.add_signal_handler(number, hear, number)
     try:
-        return await task  # type: ignore[no-any-return]  # what run_once returns
+        return await task
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from week import parse_week  # noqa: E402  # the path above is what makes it importable
+from week import parse_week
 
 
 class WeekTest(unittest.TestCase):

@@ -1,0 +1,56 @@
+"""`stella demo`: the main job in a temporary directory, offline, without a key [S-45 to S-47]."""
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from stella.cli.commands.run import perform
+from stella.cli.demo import TEST
+from stella.cli.demo import Stage
+from stella.cli.demo import checked
+from stella.cli.demo import set_up
+from stella.settings.ambient import ambient
+
+
+@click.command(name="demo", help="Show a held turn and a met one, offline, in a temporary place.")
+@click.option("--keep", is_flag=True, help="Keep the directory afterwards.")
+@click.option("--plain", is_flag=True, help="No live display; the demo has none so far.")
+@click.option("--workspace", metavar="DIR", hidden=True)
+def command(*, keep: bool, plain: bool, workspace: str | None) -> int:
+    """Set the stage, run, check the story; exit 0 only when all of it came true."""
+    del plain, workspace  # the demo draws nothing live and brings its own workspace
+    directory = Path(tempfile.mkdtemp(prefix="stella-demo-")).resolve()
+    stage = Stage(directory=directory, env=ambient().env)
+    _say(f"stella demo, in {directory}")
+    set_up(stage, _say)
+    _say("")
+    _say(f'$ stella run --pipeline verify --test-command "{" ".join(TEST)}" …')
+    done = perform(stage.options(), "text")
+    wrong = checked(done, stage.workspace)
+    _say("")
+    if wrong:
+        _say(f"The story did not come true: {'; '.join(wrong)}. It is kept in {directory}")
+        return 1
+    _look(stage, done.result.session, keep=keep)
+    if not keep:
+        shutil.rmtree(directory)
+    return 0
+
+
+def _look(stage: Stage, session: str, *, keep: bool) -> None:
+    place = f"--workspace {stage.workspace}"
+    private = stage.workspace / ".stella" / "private" / "sessions"
+    _say(f"The journal of the run: {private / session / 'journal.jsonl'}")
+    _say("To look into it:")
+    _say(f"  stella journal show {session} {place}")
+    _say(f"  stella journal show {session} --type verdict,continuation {place}")
+    _say(f"  stella journal verify {session} {place}")
+    if not keep:
+        _say("The directory is removed now; run `stella demo --keep` to keep it.")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")

@@ -1,0 +1,138 @@
+"""`stella plugin`: what is installed, and the one question before anything is [I-1, I-60 to I-66].
+
+No command of this module starts a process of any plugin [I-67].
+"""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from stella.cli.main import Group
+from stella.cli.prompt import ask
+from stella.clock import SystemClock
+from stella.escape import visible
+from stella.providers.keys import KEY_VARIABLES
+from stella.roster.install import Declined
+from stella.roster.install import Proposal
+from stella.roster.install import Wish
+from stella.roster.install import install as install_package
+from stella.roster.listing import list_json
+from stella.roster.listing import list_lines
+from stella.roster.listing import show_lines
+from stella.roster.lock import AcceptedBy
+from stella.roster.remove import remove as remove_plugin
+from stella.roster.roster import read_roster
+from stella.roster.scope import Places
+from stella.roster.scope import Scope
+from stella.roster.scope import places
+from stella.roster.start import Lookup
+from stella.settings.ambient import Ambient
+from stella.settings.ambient import ambient
+from stella.settings.ambient import workspace_of
+
+_WORKSPACE = click.option("--workspace", metavar="DIR", help="Root of the work.")
+
+
+@click.group(cls=Group, name="plugin", help="Install, look at and remove plugins.")
+def command() -> None:
+    """Hold the commands of this module."""
+
+
+@command.command(help="Install the plugin in DIR after showing all that it declares.")
+@click.argument("directory", metavar="DIR")
+@click.option(
+    "--scope",
+    type=click.Choice([scope.value for scope in Scope]),
+    default=Scope.PROJECT.value,
+    show_default=True,
+    help="Whose plugin it becomes.",
+)
+@click.option("--yes", is_flag=True, help="Accept without a question; all is shown all the same.")
+@_WORKSPACE
+def install(directory: str, *, scope: str, yes: bool, workspace: str | None) -> None:
+    """Show the consent text, ask, copy, record [I-2, I-9]."""
+    around, where = _where(workspace)
+    wish = Wish(
+        source=around.cwd / Path(directory),
+        scope=Scope(scope),
+        places=where,
+        path_value=around.env.get("PATH"),
+        registered=KEY_VARIABLES,
+    )
+    done = install_package(wish, lambda proposal: _accepted(proposal, yes=yes), SystemClock())
+    if isinstance(done, Declined):
+        _say(("not installed",))
+        return
+    _say((f"installed {done.manifest.name} in {visible(str(done.directory))}",))
+    _say(_next_step(done.manifest.name, done.manifest.pipeline, done.manifest.loop.points))
+
+
+def _accepted(proposal: Proposal, *, yes: bool) -> AcceptedBy | None:
+    """Show everything on standard error, then ask, unless `--yes` has answered [S-3, I-9]."""
+    _say(proposal.consent.split("\n"))
+    if proposal.warnings:
+        _say(("", *proposal.warnings.split("\n")))
+    for name in proposal.withheld:
+        _say((f"withheld: {visible(name)} is a credential and is not passed on",))
+    _say(proposal.notes)
+    _say(("",))
+    if yes:
+        return AcceptedBy.YES
+    accepted = ask("install", "give --yes to accept what is shown above")
+    return AcceptedBy.TTY if accepted else None
+
+
+def _next_step(name: str, pipeline: str, points: tuple[object, ...]) -> Iterable[str]:
+    if points:
+        selected = name if any(c.isspace() or c == "," for c in pipeline) else pipeline
+        yield f'next: stella run --pipeline {selected} --test-command "…" "…"'
+
+
+@command.command(name="list", help="List the plugins of this workspace.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+@_WORKSPACE
+def list_(*, as_json: bool, workspace: str | None) -> None:
+    """Print the roster; notices go to standard error and change no exit code [I-60]."""
+    around, where = _where(workspace)
+    roster = read_roster(where, around.env.get("PATH"))
+    _say(f"notice  {notice}" for notice in roster.notices)
+    lines = (list_json(roster),) if as_json else list_lines(roster, KEY_VARIABLES)
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
+
+
+@command.command(help="Show what a plugin declares, what was accepted, and its files.")
+@click.argument("name", metavar="NAME")
+@_WORKSPACE
+def show(name: str, *, workspace: str | None) -> None:
+    """Print the consent text, the record, the state and the files [I-63]."""
+    around, where = _where(workspace)
+    path_value = around.env.get("PATH")
+    plugin = read_roster(where, path_value).plugin(name)
+    for line in show_lines(plugin, Lookup(path_value=path_value, workspace=where.workspace)):
+        sys.stdout.write(f"{line}\n")
+
+
+@command.command(help="Remove a plugin, every copy of it.")
+@click.argument("name", metavar="NAME")
+@_WORKSPACE
+def remove(name: str, *, workspace: str | None) -> None:
+    """Remove the directories and the records; what is gone is gone [I-66]."""
+    _, where = _where(workspace)
+    removed = remove_plugin(name, where, SystemClock())
+    for directory in removed.directories:
+        sys.stdout.write(f"removed {visible(str(directory))}\n")
+    for record in removed.records:
+        sys.stdout.write(f"dropped the record in {visible(str(record))}\n")
+
+
+def _where(workspace: str | None) -> tuple[Ambient, Places]:
+    around = ambient()
+    return around, places(around.home, workspace_of(workspace, around))
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        sys.stderr.write(f"{line}\n")

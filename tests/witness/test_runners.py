@@ -1,0 +1,45 @@
+"""The runner of a test command is recognised from its words [G-14]."""
+
+import shlex
+from typing import Any
+
+import pytest
+from tests.making.vectors import vectors
+
+from stella.witness.command import parse_test_command
+from stella.witness.runners import Runner
+from stella.witness.runners import recognise
+from stella.witness.runners import unwrapped
+
+VECTORS = vectors("witness/runners")
+
+
+def test_every_runner_has_a_vector() -> None:
+    assert {data["runner"] for _, data in VECTORS} == {runner.value for runner in Runner}
+
+
+@pytest.mark.parametrize("vector", [pytest.param(data, id=name) for name, data in VECTORS])
+def test_the_runner_and_its_own_arguments_are_recognised(vector: dict[str, Any]) -> None:
+    """[G-14, K-102]"""
+    found = recognise(parse_test_command(vector["command"]))
+    assert found.runner.value == vector["runner"]
+    assert found.program == vector["program"]
+    assert found.args == tuple(shlex.split(vector["args"]))
+
+
+@pytest.mark.parametrize(
+    ("command", "python"),
+    [
+        ("pytest", True),
+        ("python3 check.py", True),
+        ("env X=1 python -m unittest", True),
+        ("sh check.sh", False),
+        ("cargo test", False),
+    ],
+)
+def test_a_python_interpreter_is_told_apart(command: str, python: bool) -> None:  # noqa: FBT001  # a column of the table
+    assert recognise(parse_test_command(command)).python is python
+
+
+def test_launchers_are_looked_through_to_the_program() -> None:
+    assert unwrapped(parse_test_command("env X=1 uv run ./check.sh a")) == ("./check.sh", "a")
