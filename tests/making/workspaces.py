@@ -1,5 +1,6 @@
 """Workspaces with files in them, and resolved test plans over them."""
 
+import os
 from pathlib import Path
 
 from stella.witness.command import parse_test_command
@@ -24,7 +25,7 @@ def fill(root: Path, *files: str, **texts: str) -> None:
     named = {name.replace("__", "/").replace("_", "."): text for name, text in texts.items()}
     for name, text in {**{file: f"{file}\n" for file in files}, **named}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+        (root / name).write_bytes(os.fsencode(text))
 
 
 def program(place: Path, text: str = "#!/bin/sh\nexit 0\n") -> Path:

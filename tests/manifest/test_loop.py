@@ -1,4 +1,7 @@
+from itertools import pairwise
+
 import pytest
+from tests.making.manifests import broken
 
 from stella.consent.text import Resolution
 from stella.consent.text import consent_text
@@ -20,7 +23,6 @@ from stella.wire.grade import Grade
 from stella.wire.points import Call
 from stella.wire.points import Hook
 from stella.wire.points import Point
-from tests.making.manifests import broken
 
 RUNTIME = '[runtime]\nargv = ["x"]\ntimeout_secs = 1\n'
 
@@ -82,7 +84,7 @@ def unchecked(grade: Grade, power: Power) -> PluginManifest:
 def test_each_grade_includes_the_ones_below_it() -> None:
     """[M-15, M-59]"""
     powers = [LADDER[grade] for grade in Grade]
-    assert all(low < high for low, high in zip(powers, powers[1:], strict=False))
+    assert all(low < high for low, high in pairwise(powers))
     assert powers[0] == frozenset()
     assert powers[-1] == frozenset(Power)
 

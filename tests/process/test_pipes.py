@@ -90,17 +90,13 @@ def test_an_outlet_does_not_finish_a_writer_that_never_stops() -> None:
     """At most `limits.PIPE_BYTES` of an endless stream."""
 
     async def scene() -> None:
+        # Not watched: no loop watches a device.
         endless = os.open("/dev/zero", os.O_RDONLY)
         outlet = Outlet("stdout", endless, meter=Meter(None), kept=Kept(None))
         outlet.finish()
         assert outlet.kept.total == limits.PIPE_BYTES
 
-    # Never watched: no loop watches a device that is always ready.
-    in_a_loop(_unwatched(scene))
-
-
-def _unwatched(scene: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-    return scene
+    in_a_loop(scene)
 
 
 def test_an_outlet_that_cannot_be_read_is_over_and_says_why() -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -119,10 +120,13 @@ def lies_in(inner: Path, outer: Path) -> bool:
     return any(_identity(at) == there for at in (inner, *inner.parents))
 
 
-def names_in(directory: int) -> list[str]:
-    """Return the names in an open directory in byte order. Raises the system's `OSError`."""
+def names_in(directory: int, most: int | None = None) -> list[str]:
+    """Return the names in an open directory in byte order, no more than `most` of them.
+
+    Raises the system's `OSError`.
+    """
     with os.scandir(directory) as listed:
-        return sorted((item.name for item in listed), key=os.fsencode)
+        return sorted((item.name for item in islice(listed, most)), key=os.fsencode)
 
 
 @contextmanager
@@ -192,6 +196,24 @@ def installed(root: int) -> Package:
     return _Walk(source=False).run(root, None)
 
 
+def hashed(source: int, path: str, size: int, target: int | None) -> str:
+    """Return the hex SHA-256 of an open file of `size` bytes, and write them to `target`, if any.
+
+    What is read is counted, because a size is only what a file said of itself [A14, A16].
+    Raises `PackageRefused` naming `path` when there are more or fewer bytes.
+    """
+    digest = hashlib.sha256()
+    count = 0
+    while block := _block(source, path, size + 1 - count):
+        count += len(block)
+        digest.update(block)
+        if target is not None:
+            _write(target, block)
+    if count != size:
+        raise PackageRefused(f"{visible(path)}: changed while it was read")
+    return digest.hexdigest()
+
+
 class _Walk:
     """One walk over one tree: what was met so far, and the bounds it is held to [I-4]."""
 
@@ -231,15 +253,10 @@ class _Walk:
                 self.entries.append(Entry(path=path, kind=kind, mode=mode))
 
     def names(self, here: int, prefix: str) -> list[str]:
-        """Return the names in a directory in byte order, no more than can be legal and one."""
+        """Return the names in a directory, no more than can be legal and one [I-4]."""
         left = limits.PACKAGE_FILES - self.files + limits.PACKAGE_DIRECTORIES - self.directories
-        names: list[str] = []
-        with _reading(prefix or "."), os.scandir(here) as listed:
-            for item in listed:
-                names.append(item.name)
-                if len(names) > left + len((_VERSIONED, COMPILED)):
-                    break
-        return sorted(names, key=os.fsencode)
+        with _reading(prefix or "."):
+            return names_in(here, left + len((_VERSIONED, COMPILED)) + 1)
 
     def skips(self, path: str, name: str, kind: Kind) -> bool:
         if name == COMPILED and kind is Kind.DIRECTORY:
@@ -286,26 +303,14 @@ class _Walk:
             mode = self.mode(path, found.st_mode, _PROGRAM_MODE if program else _FILE_MODE)
             _limit(path, self.bytes + found.st_size, limits.PACKAGE_BYTES, "bytes in total")
             if into is None:
-                return self.digested(source, path, found.st_size, mode, None)
-            with held(os.open(name, _CREATE, _FILE_MODE, dir_fd=into)) as target:
-                entry = self.digested(source, path, found.st_size, mode, target)
-                os.fchmod(target, mode)
-                os.fsync(target)
-            return entry
-
-    def digested(self, source: int, path: str, size: int, mode: int, target: int | None) -> Entry:
-        """Read a file to its end, counting: its size is only what it said of itself [A14, A16]."""
-        digest = hashlib.sha256()
-        count = 0
-        while block := _block(source, path, size + 1 - count):
-            count += len(block)
-            digest.update(block)
-            if target is not None:
-                _write(target, block)
-        if count != size:
-            raise PackageRefused(f"{visible(path)}: changed while it was read")
-        self.bytes += count
-        return Entry(path=path, kind=Kind.FILE, mode=mode, size=size, sha256=digest.hexdigest())
+                sha256 = hashed(source, path, found.st_size, None)
+            else:
+                with held(os.open(name, _CREATE, _FILE_MODE, dir_fd=into)) as target:
+                    sha256 = hashed(source, path, found.st_size, target)
+                    os.fchmod(target, mode)
+                    os.fsync(target)
+        self.bytes += found.st_size
+        return Entry(path=path, kind=Kind.FILE, mode=mode, size=found.st_size, sha256=sha256)
 
     def mode(self, path: str, mode: int, normal: int) -> int:
         """Return the mode an entry gets [I-6], or the one it has in an installed tree."""

@@ -25,9 +25,7 @@ from stella.manifest.scan import position
 from stella.manifest.sheet import Sheet
 
 _MARK: Final = b"\xef\xbb\xbf"
-_WHERE: Final = re.compile(
-    r"(?P<detail>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|.*)\)"
-)
+_WHERE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,18 +112,19 @@ def _text(data: bytes) -> str | ManifestFault:
 
 
 def _syntax(text: str, detail: str) -> ManifestFault:
-    """Return the fault of a text that is no TOML, where the reader says it is [K-81]."""
-    line: int | None = None
-    column: int | None = None
-    if found := _WHERE.fullmatch(detail):
-        detail = found["detail"]
-        line, column = position(text, len(text))
-        if found["line"]:
-            line, column = int(found["line"]), int(found["column"])
+    """Return the fault of a text that is no TOML [K-81].
+
+    It stands where the reader says, else at the end of the text, up to which it read.
+    """
+    found = _WHERE.search(detail)
+    said = detail[: found.start()] if found else detail
+    line, column = (
+        (int(found[1]), int(found[2])) if found and found[1] else position(text, len(text))
+    )
     return ManifestFault(
         rule="R-1",
         path=(),
-        message=f"the file is not TOML: {visible(detail)}.",
+        message=f"the file is not TOML: {visible(said)}.",
         line=line,
         column=column,
         reason=Reason.SYNTAX,

@@ -22,6 +22,7 @@ from stella.tools.tool import Tool
 from stella.tools.tool import ToolContext
 from stella.tools.tool import contract
 from stella.tools.tree import Tree
+from stella.tools.tree import View
 from stella.tools.tree import offered
 from stella.tools.tree import surveyed
 
@@ -58,28 +59,29 @@ async def _run(given: ListFiles, context: ToolContext) -> Output:
         if isinstance(top, Failure):
             return Output(error=top)
         offer = None if given.include_ignored else await offered(context)
-        git = given.include_ignored
-        tree = await surveyed(top, spot.parts, depth=given.depth, offer=offer, git=git)
-    return _shown(given, tree)
+        view = View(base=spot.parts, offer=offer, git=given.include_ignored, depth=given.depth)
+        tree = await surveyed(top, view)
+    return shown(given, tree)
 
 
-def _shown(given: ListFiles, tree: Tree) -> Output:
+def shown(given: ListFiles, tree: Tree) -> Output:
+    """Return a tree as the result of a call: what fits, and how much was left out [T2-16]."""
     fitting = [
         entry.shown
         for entry in tree.entries
         if given.glob is None or matches(given.glob, entry.path)
     ]
-    shown = [path_shown(path) for path in fitting[: given.limit]]
-    lines = [path for path, _ in shown]
-    left_out = len(fitting) - len(shown)
+    taken = [path_shown(path) for path in fitting[: given.limit]]
+    lines = [path for path, _ in taken]
+    left_out = len(fitting) - len(taken)
     if left_out:
         lines.append(f"[{counted(left_out, 'more path')} left out by the limit of {given.limit}]")
     if tree.stopped:
         lines.append(f"[stopped after {limits.TREE_ENTRIES} paths; name a directory below]")
     if not fitting:
         lines.append("[nothing here]" if given.glob is None else "[nothing here fits the glob]")
-    data: dict[str, Any] = {"entries": len(shown), "left_out": left_out}
-    if strange := sum(invalid for _, invalid in shown):
+    data: dict[str, Any] = {"entries": len(taken), "left_out": left_out}
+    if strange := sum(invalid for _, invalid in taken):
         data["invalid_bytes"] = strange
     return succeeded("\n".join(lines), data)
 

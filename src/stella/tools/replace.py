@@ -7,12 +7,14 @@ bytes that are not UTF-8 stay what they are, and untouched lines keep their endi
 
 import difflib
 from dataclasses import dataclass
+from typing import Final
 
 from stella import limits
 from stella.escape import cut
 from stella.escape import visible
 
-CRLF = b"\r\n"
+CRLF: Final = b"\r\n"
+_NEAR: Final = 0.6
 
 
 class NotReplaced(ValueError):
@@ -25,14 +27,18 @@ class NotFound(NotReplaced):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """A file's bytes with plain newlines, and for each newline whether it had a return."""
+    """A file's bytes with plain newlines, and for each newline 1 when it had a return, else 0."""
 
     text: bytes
-    returns: tuple[bool, ...]
+    returns: bytes
 
     @property
     def data(self) -> bytes:
         """The bytes as they stand in the file."""
+        if 1 not in self.returns:
+            return self.text
+        if 0 not in self.returns:
+            return self.text.replace(b"\n", CRLF)
         lines = self.text.split(b"\n")
         ends = [CRLF if returned else b"\n" for returned in self.returns]
         return b"".join(line + end for line, end in zip(lines, [*ends, b""], strict=True))
@@ -40,9 +46,12 @@ class Contents:
 
 def contents_of(data: bytes) -> Contents:
     """Return a file's bytes taken apart."""
-    lines = data.split(b"\n")
-    returns = tuple(line.endswith(b"\r") for line in lines[:-1])
-    return Contents(text=data.replace(CRLF, b"\n"), returns=returns)
+    newlines, returns = data.count(b"\n"), data.count(CRLF)
+    if returns in (0, newlines):
+        kinds = (b"\1" if returns else b"\0") * newlines
+    else:
+        kinds = bytes(line.endswith(b"\r") for line in data.split(b"\n")[:-1])
+    return Contents(text=data.replace(CRLF, b"\n"), returns=kinds)
 
 
 def replaced(contents: Contents, old: str, new: str, *, every: bool) -> tuple[Contents, int]:
@@ -99,10 +108,10 @@ def _once(text: bytes, gone: bytes, starts: list[int]) -> None:
     raise NotReplaced(message)
 
 
-def _returns(contents: Contents, starts: list[int], gone: bytes, put: bytes) -> tuple[bool, ...]:
+def _returns(contents: Contents, starts: list[int], gone: bytes, put: bytes) -> bytes:
     """Return the carriage returns after replacing: each new line ends as the old ones there did."""
-    usual = 2 * sum(contents.returns) > len(contents.returns)
-    kept: list[bool] = []
+    usual = b"\1" if 2 * contents.returns.count(1) > len(contents.returns) else b"\0"
+    kept = bytearray()
     lost, gained = gone.count(b"\n"), put.count(b"\n")
     done = at = 0
     for start in starts:
@@ -110,9 +119,9 @@ def _returns(contents: Contents, starts: list[int], gone: bytes, put: bytes) -> 
         kept += contents.returns[done:before]
         there = contents.returns[before : before + lost]
         kept += there[:gained]
-        kept += [there[-1] if there else usual] * (gained - lost)
+        kept += (there[-1:] or usual) * (gained - lost)
         done, at = before + lost, start + len(gone)
-    return (*kept, *contents.returns[done:])
+    return bytes(kept + contents.returns[done:])
 
 
 def _nearest(text: bytes, gone: bytes) -> str:
@@ -120,7 +129,7 @@ def _nearest(text: bytes, gone: bytes) -> str:
     wanted = next((line.strip() for line in gone.decode().split("\n") if line.strip()), "")
     lines = text.split(b"\n", limits.LINES_COMPARED)[: limits.LINES_COMPARED]
     matcher = difflib.SequenceMatcher(b=wanted[: limits.SEARCH_LINE_CHARS], autojunk=False)
-    best, found = 0.6, None
+    best, found = (_NEAR if wanted else 1.0), None
     for number, line in enumerate(lines, 1):
         text_of = line.decode("utf-8", "replace").strip()[: limits.SEARCH_LINE_CHARS]
         matcher.set_seq1(text_of)

@@ -40,6 +40,7 @@ from stella.tools.tool import Tool
 from stella.tools.tool import ToolContext
 from stella.tools.tool import contract
 from stella.tools.tree import Kind
+from stella.tools.tree import View
 from stella.tools.tree import offered
 from stella.tools.tree import surveyed
 
@@ -133,7 +134,7 @@ async def _paths(
     top = opened_directory(spot, held)
     if isinstance(top, Failure):
         return top
-    tree = await surveyed(top, spot.parts, offer=await offered(context))
+    tree = await surveyed(top, View(base=spot.parts, offer=await offered(context)))
     return [
         "/".join((*spot.parts, entry.path))
         for entry in tree.entries

@@ -17,16 +17,18 @@ from stella.tools.paths import walk
 from stella.tools.tree import names_in
 
 
-async def swept(root: Root, alive: Callable[[str], bool]) -> tuple[str, ...]:
+async def swept(
+    root: Root, alive: Callable[[str], bool], *, most: int = limits.TREE_ENTRIES
+) -> tuple[str, ...]:
     """Remove what dead sessions left and return the paths, relative to the root, sorted.
 
     `alive` tells of a session id whether that session may still be writing. No link is
-    followed and `.git` is left alone; after 200,000 entries the rest is left for later.
+    followed and `.git` is left alone; after `most` entries the rest is left for later.
     """
     removed: list[str] = []
     todo: list[Parts] = [()]
     looked = 0
-    while todo and looked < limits.TREE_ENTRIES:
+    while todo and looked < most:
         below = todo.pop()
         for name, mode in names_in(root.fd, below):
             looked += 1

@@ -80,14 +80,25 @@ async def offered(context: ToolContext) -> Offer | None:
     return Offer(files=files, folders=frozenset(place for name in files for place in _above(name)))
 
 
-async def surveyed(
-    top: int, base: Parts, *, depth: int | None = None, offer: Offer | None, git: bool = False
-) -> Tree:
-    """Return what is below the open directory `top`, which is at `base` from the root.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """How a directory is looked at.
 
-    `depth` 1 is the directory's own entries; `git` shows what version control keeps too.
+    `base` is where it is from the root; `offer` what version control does not ignore, None for
+    everything; `git` shows what version control keeps too; `depth` 1 is the directory's own
+    entries; after `most` entries the survey stops.
     """
-    survey = _Survey(top=top, base=base, depth=depth, offer=offer, git=git)
+
+    base: Parts
+    offer: Offer | None
+    git: bool = False
+    depth: int | None = None
+    most: int = limits.TREE_ENTRIES
+
+
+async def surveyed(top: int, view: View) -> Tree:
+    """Return what is below the open directory `top`."""
+    survey = _Survey(top=top, view=view)
     await survey.run()
     entries = tuple(sorted(survey.entries, key=lambda entry: entry.shown))
     return Tree(entries=entries, stopped=survey.stopped)
@@ -96,10 +107,7 @@ async def surveyed(
 @dataclass(slots=True, kw_only=True)
 class _Survey:
     top: int
-    base: Parts
-    depth: int | None
-    offer: Offer | None
-    git: bool
+    view: View
     todo: list[Parts] = field(default_factory=lambda: [()])
     hollow: set[Parts] = field(default_factory=set)
     entries: list[Entry] = field(default_factory=list)
@@ -109,7 +117,7 @@ class _Survey:
         while self.todo and not self.stopped:
             below = self.todo.pop()
             for name, mode in names_in(self.top, below):
-                if len(self.entries) >= limits.TREE_ENTRIES:
+                if len(self.entries) >= self.view.most:
                     self.stopped = True
                     break
                 self.look(below, name, mode)
@@ -120,23 +128,25 @@ class _Survey:
         if self.hidden(parts):
             return
         if not stat.S_ISDIR(mode):
-            if self.offer is None or self.offer.shows("/".join((*self.base, *parts))):
+            if self.view.offer is None or self.view.offer.shows(
+                "/".join((*self.view.base, *parts))
+            ):
                 kind = Kind.FILE if stat.S_ISREG(mode) else Kind.OTHER
                 self.entries.append(Entry(path="/".join(parts), kind=kind))
         elif self.enters(parts):
             self.entries.append(Entry(path="/".join(parts), kind=Kind.DIRECTORY))
-            if self.depth is None or len(parts) < self.depth:
+            if self.view.depth is None or len(parts) < self.view.depth:
                 self.todo.append(parts)
 
     def hidden(self, parts: Parts) -> bool:
-        whole = tuple(part.casefold() for part in (*self.base, *parts))
+        whole = tuple(part.casefold() for part in (*self.view.base, *parts))
         if whole[: len(PRIVATE)] == PRIVATE or parts[-1].startswith(TEMPORARY):
             return True
-        return not self.git and parts[-1].casefold() == GIT
+        return not self.view.git and parts[-1].casefold() == GIT
 
     def enters(self, parts: Parts) -> bool:
         """Whether a directory is shown: version control knows files only, so an empty one is."""
-        if self.offer is None or self.offer.leads("/".join((*self.base, *parts))):
+        if self.view.offer is None or self.view.offer.leads("/".join((*self.view.base, *parts))):
             return True
         if parts[:-1] in self.hollow or _hollow(self.top, parts):
             self.hollow.add(parts)

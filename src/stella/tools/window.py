@@ -25,6 +25,10 @@ class Window:
 
     def feed(self, text: str) -> None:
         """Take the next piece of the text."""
+        newlines = text.count("\n")
+        if self.total + newlines + 1 < self.first or self.total + 1 >= self._beyond:
+            self._pass(text, newlines)
+            return
         piece, *others = text.split("\n")
         self._add(piece)
         for piece in others:
@@ -35,6 +39,13 @@ class Window:
         """Take the end of the text; a last line without its newline is a line."""
         if self._length:
             self._end()
+
+    def _pass(self, text: str, newlines: int) -> None:
+        """Count the lines of a piece in which none is wanted, not even the last one."""
+        self.total += newlines
+        begun = text.rpartition("\n")[2]
+        self._length = len(begun) + (0 if newlines else self._length)
+        self._head = ""
 
     def _add(self, piece: str) -> None:
         self._length += len(piece)

@@ -130,13 +130,13 @@ def locate(root: Path, path: str) -> os.stat_result | ChangeKind:
 
     Deleted: nothing is there. Symlinked: a link is, or a parent became one [G-37].
     """
-    here, found = root, None
+    here, found = str(root), None
     for part in path.split("/"):
         if found is not None and not stat.S_ISDIR(found.st_mode):
             return ChangeKind.DELETED
-        here /= part
+        here = f"{here}/{part}"
         try:
-            found = here.lstat()
+            found = os.lstat(here)
         except FileNotFoundError:
             return ChangeKind.DELETED
         except OSError:

@@ -1,0 +1,59 @@
+from tests.making.manifests import broken
+from tests.making.manifests import steering
+from tests.making.manifests import warned
+
+from stella.manifest.read import examine
+
+OBSERVER = """\
+name = "x"
+[loop]
+participation = "observer"
+events = [{}]
+[runtime]
+argv = ["x"]
+timeout_secs = 1
+"""
+CAPABILITY = '[[capabilities]]\ntool = "t"\nrisk = {}\npurpose = "p"\n'
+
+
+def test_an_event_nobody_emits_is_worth_a_warning() -> None:
+    """[M-20, K-84]"""
+    text = OBSERVER.format('"tool.call.complete"')
+    assert broken(text) == []
+    (warning,) = examine(text.encode()).warnings
+    assert (warning.rule, warning.name) == ("M-20", "UnknownEventName")
+    assert warning.near == ("tool.call.completed",)
+
+
+def test_a_pattern_that_is_none_or_may_match_is_not_worth_a_warning() -> None:
+    """[M-20]"""
+    assert warned(OBSERVER.format('"*", "nowhere.*", "plugin.a.b", "host.a.b", "A"')) == []
+    assert warned(OBSERVER.format('"nothing-like-it"')) == ["M-20"]
+
+
+def test_an_id_the_flag_cannot_name_is_worth_a_warning() -> None:
+    """[M-37]"""
+    stages = '[[wrapper.stages]]\nname = "execute"\n'
+    assert warned(steering(f'[wrapper]\nid = "a, b"\n{stages}')) == ["M-37"]
+    assert warned(steering(f'[wrapper]\nid = "a"\n{stages}')) == []
+    assert warned(steering(f'[wrapper]\nid = " "\n{stages}')) == []
+
+
+def test_an_unknown_risk_is_worth_a_warning_that_says_how_it_is_read() -> None:
+    """[M-52, K-24, K-83]"""
+    text = f'name = "x"\n{CAPABILITY}'
+    (near,) = examine(text.format('"hgh"').encode()).warnings
+    assert near.near == ("high",)
+    assert 'read as "destructive"; did you mean high?' in near.message
+    (far,) = examine(text.format('"catastrophic"').encode()).warnings
+    assert far.message.endswith("grades: low, medium, high, destructive.")
+    assert warned(text.format('"destructive"')) == []
+    assert broken(text.format("1")) == ["R-1 wrong-type"]
+    assert warned(text.format("1")) == []
+
+
+def test_a_manifest_that_does_not_load_is_warned_about_all_the_same() -> None:
+    """[I-64]"""
+    text = f'name = " "\n{CAPABILITY.format(chr(34) + "hgh" + chr(34))}'
+    assert broken(text) == ["R-2"]
+    assert warned(text) == ["M-52"]

@@ -1,0 +1,126 @@
+from pathlib import Path
+
+import pytest
+from tests.making.manifests import manifest_vectors
+
+from stella import limits
+from stella.errors import ManifestError
+from stella.manifest.fault import ManifestFault
+from stella.manifest.read import Loaded
+from stella.manifest.read import Unloadable
+from stella.manifest.read import examine
+from stella.manifest.read import read_manifest
+
+NOTES = b'name = "notes"\n'
+
+
+def only(data: bytes) -> ManifestFault:
+    """Return the one fault of a file that could not be read at all."""
+    found = examine(data)
+    assert isinstance(found, Unloadable)
+    assert found.name is None
+    (fault,) = found.faults
+    assert fault.rule == "R-1"
+    return fault
+
+
+@pytest.mark.parametrize("path", manifest_vectors("manifest/accepted"), ids=lambda path: path.stem)
+def test_an_accepted_manifest_loads(path: Path) -> None:
+    """[M-64, M-65, M-66, K-1, K-16, K-24, K-25, K-83]"""
+    assert read_manifest(path.read_bytes()) == examine(path.read_bytes())
+
+
+@pytest.mark.parametrize("path", manifest_vectors("manifest/refused"), ids=lambda path: path.stem)
+def test_a_refused_manifest_raises_with_every_fault(path: Path) -> None:
+    """[M-3, M-4]"""
+    found = examine(path.read_bytes())
+    assert isinstance(found, Unloadable)
+    with pytest.raises(ManifestError) as raised:
+        read_manifest(path.read_bytes())
+    assert raised.value.faults == found.faults
+    assert str(raised.value) == "; ".join(map(str, found.faults))
+
+
+def test_a_file_of_exactly_the_limit_loads_and_one_byte_more_does_not() -> None:
+    """[M-1, B49]"""
+    comment = b"#" * (limits.MANIFEST_BYTES - len(NOTES))
+    assert isinstance(examine(NOTES + comment), Loaded)
+    fault = only(NOTES + comment + b"#")
+    assert fault.name == "too-large"
+    assert f"{limits.MANIFEST_BYTES + 1} bytes" in fault.message
+    assert f"limit is {limits.MANIFEST_BYTES}" in fault.message
+
+
+def test_a_file_of_ten_mebibytes_is_refused_by_its_size_whatever_it_holds() -> None:
+    """[B49]"""
+    assert only(b"\xff" * (10 * limits.MIB)).name == "too-large"
+
+
+@pytest.mark.parametrize(
+    ("data", "offset"),
+    [
+        (b"\xef\xbb\xbf" + NOTES, 0),
+        (NOTES.decode().encode("utf-16"), 0),
+        (NOTES + b"\xff", len(NOTES)),
+        (b'name = "\xed\xa0\x80"', 8),
+    ],
+)
+def test_a_file_is_utf_8_without_a_mark(data: bytes, offset: int) -> None:
+    """[M-1, M-11]"""
+    fault = only(data)
+    assert fault.name == "encoding"
+    assert f"byte {offset}" in fault.message
+    assert "UTF-8 without a mark" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("name = ", (1, 8)),
+        ("a = 1\nname = 1979-99-99\n", (2, 8)),
+        ("name = 'x'\n[loop\n", (2, 6)),
+        ("name = 'x'\nname = 'y'\n", (2, 11)),
+        ("[loop]\n[loop]\n", (2, 6)),
+        ('a = "\\uD800"', (1, 12)),
+        ("a = 1\n\x00", (2, 1)),
+        ('name = "x" # \x00', (1, 14)),
+    ],
+)
+def test_what_is_no_toml_is_one_fault_with_line_and_column(
+    text: str, position: tuple[int, int]
+) -> None:
+    """[M-11, K-81, C70]"""
+    fault = only(text.encode())
+    assert fault.name == "syntax"
+    assert (fault.line, fault.column) == position
+    assert fault.message.startswith("the file is not TOML: ")
+    assert "(at " not in fault.message
+
+
+def test_a_key_of_twenty_thousand_parts_is_refused_before_it_is_read() -> None:
+    """[B46]"""
+    fault = only(b"a" + b".a" * 19_999 + b" = 1")
+    assert fault.name == "unknown-key"
+
+
+@pytest.mark.parametrize("digits", [b"1" * 5_000, b"0x" + b"f" * 1_000_000])
+def test_an_integer_of_very_many_digits_is_out_of_range(digits: bytes) -> None:
+    """[B47]"""
+    fault = only(b"name = " + digits)
+    assert fault.name == "out-of-range"
+    assert (fault.line, fault.column) == (1, 8)
+
+
+def test_a_hundred_thousand_brackets_are_refused_before_they_are_read() -> None:
+    """[M-3]"""
+    assert only(b"name = " + b"[" * 100_000).name == "wrong-type"
+
+
+def test_a_manifest_that_does_not_load_tells_its_name_where_it_has_one() -> None:
+    """[I-64]"""
+    named = examine(b'name = "x"\nother = 1')
+    assert isinstance(named, Unloadable)
+    assert named.name == "x"
+    nameless = examine(b"name = 1")
+    assert isinstance(nameless, Unloadable)
+    assert nameless.name is None

@@ -1,0 +1,105 @@
+import pytest
+from tests.making.manifests import loaded
+from tests.making.manifests import wrapper
+
+from stella import limits
+from stella.manifest.stages import BOUNDARY
+from stella.manifest.stages import EXECUTE
+from stella.manifest.stages import NotProduced
+from stella.manifest.stages import Stage
+from stella.manifest.stages import Step
+from stella.manifest.stages import malformed
+from stella.manifest.stages import program
+from stella.manifest.stages import resolve
+from stella.manifest.stages import selectable
+from stella.wire.points import COUNTS
+from stella.wire.points import HOST_STAGES
+from stella.wire.points import Signal
+
+Values = dict[Signal, bool | int]
+
+
+def values(**given: bool | int) -> Values:
+    """Every signal with its value; those not given are false or 0."""
+    table: Values = {signal: 0 if signal in COUNTS else False for signal in Signal}
+    return table | {Signal(name.replace("_", "-")): value for name, value in given.items()}
+
+
+def test_host_stages_are_host_stages_and_all_others_are_contributed() -> None:
+    """[M-38, M-39]"""
+    assert not any(Stage(name=name).contributed for name in HOST_STAGES)
+    assert all(Stage(name=name).contributed for name in ("lint", "Execute", *BOUNDARY))
+    assert set(BOUNDARY.values()) < set(HOST_STAGES)
+    assert EXECUTE in HOST_STAGES
+
+
+@pytest.mark.parametrize("name", ["a", "lint-first", "x9", "a" * limits.STAGE_NAME_BYTES])
+def test_a_contributed_stage_has_a_short_plain_name(name: str) -> None:
+    """[M-39]"""
+    assert malformed(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("a" * (limits.STAGE_NAME_BYTES + 1), "longer than 32 bytes"),
+        ("é" * 17, "longer than 32 bytes"),
+        ("9lives", "first character"),
+        ("Execute", "first character"),
+        ("-a", "first character"),
+        ("", "first character"),
+        ("my_stage", "a character"),
+        ("a\n", "a character"),
+        ("aé", "a character"),
+    ],
+)
+def test_a_malformed_name_has_one_reason(name: str, reason: str) -> None:
+    """[M-39, M-40, K-20]"""
+    assert reason in (malformed(name) or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "may"), [("a-b_C.1", True), ("a,b", False), ("a b", False), ("a\u00a0b", False)]
+)
+def test_the_flag_cannot_name_an_id_with_a_comma_or_white_space(name: str, may: bool) -> None:  # noqa: FBT001  # a table of cases
+    """[M-37]"""
+    assert selectable(name) is may
+
+
+def test_a_stage_runs_unless_its_condition_is_false() -> None:
+    """[M-45, K-16]"""
+    text = wrapper(
+        ("triage", None),
+        ("plan", "no-plans"),
+        ("research", "questions > 1"),
+        ("lint", "test-command"),
+        ("execute", None),
+    )
+    declared = loaded(text).stages
+    steps = program(declared)
+    assert resolve(steps, values()) == ("triage", "plan", "execute")
+    assert resolve(steps, values(plans=True, questions=2, test_command=True)) == (
+        "triage",
+        "research",
+        "lint",
+        "execute",
+    )
+
+
+@pytest.mark.parametrize("before", [(), ("triage",)])
+def test_a_program_built_by_hand_may_read_what_nothing_published(before: tuple[str, ...]) -> None:
+    """A publisher that is absent, or that was skipped, publishes nothing [M-45, R-53]."""
+    skipped = program([Stage(name=name, condition="test-command") for name in before])
+    steps = (*skipped, *program([Stage(name="plan", condition="plans")]))
+    assert resolve(steps, values()) == NotProduced(
+        stage="plan", signal=Signal.PLANS, publisher="triage"
+    )
+
+
+def test_a_condition_no_rule_has_seen_is_refused_when_it_is_read() -> None:
+    with pytest.raises(ValueError, match='"plans and" is no condition'):
+        program([Stage(name="a", condition="plans and")])
+
+
+def test_a_stage_without_condition_is_a_step_without_one() -> None:
+    assert program([Stage(name="a")]) == (Step(name="a"),)

@@ -1,0 +1,14 @@
+from tests.making.manifests import loaded
+from tests.making.manifests import steering
+
+from stella.manifest.subloop import Role
+from stella.manifest.subloop import Subloop
+
+
+def test_stages_and_roles_are_free_text() -> None:
+    """[M-29, M-30]"""
+    manifest = loaded(
+        steering('[subloop]\nstages = ["draft it", "execute"]\n[roles.critic]\ntier = "any word"\n')
+    )
+    assert manifest.subloop == Subloop(stages=("draft it", "execute"))
+    assert manifest.roles == {"critic": Role(tier="any word")}

@@ -1,0 +1,3 @@
+"""Dies of a mistake of its own."""
+
+raise RuntimeError("no answer today")

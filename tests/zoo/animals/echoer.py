@@ -1,0 +1,5 @@
+"""Sends the request back."""
+
+import sys
+
+sys.stdout.write(sys.stdin.read())

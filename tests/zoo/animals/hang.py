@@ -1,0 +1,5 @@
+"""Never answers and never ends."""
+
+import time
+
+time.sleep(600)
