@@ -75,9 +75,7 @@ def test_every_room_has_a_floor_and_every_floor_its_rooms() -> None:
 def test_the_linter_knows_the_same_floors() -> None:
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    linted = {
-        room.strip().removeprefix("stella.") for layer in layers for room in layer.split("|")
-    }
+    linted = {room.strip().removeprefix("stella.") for layer in layers for room in layer.split("|")}
     assert linted == {room for floor in FLOORS for room in floor}
 
 
@@ -97,9 +95,7 @@ def test_imports_go_down(path: Path) -> None:
     assert not above, f"{here} imports {above}"
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if room_of(path) in PURE], ids=name_of
-)
+@pytest.mark.parametrize("path", [path for path in MODULES if room_of(path) in PURE], ids=name_of)
 def test_pure_rooms_touch_nothing(path: Path) -> None:
     assert not {name.split(".")[0] for name in imported(path)} & IMPURE
     tree = ast.parse(path.read_text("utf-8"))

@@ -32,10 +32,19 @@ def marked() -> dict[str, list[str]]:
                 continue
             for mark in node.decorator_list:
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith(".behaviour"):
-                    for argument in mark.args:
-                        name = ast.literal_eval(argument)
+                    for name in names_of(mark):
                         found.setdefault(name, []).append(f"{path.name}::{node.name}")
     return found
+
+
+def names_of(mark: ast.Call) -> list[str]:
+    names: list[str] = []
+    for argument in mark.args:
+        if isinstance(argument, ast.Starred):
+            names += ast.literal_eval(argument.value)
+        else:
+            names.append(ast.literal_eval(argument))
+    return names
 
 
 def test_the_ledger_is_not_empty() -> None:

@@ -14,9 +14,9 @@ from stella.authority.risk import Risk
     ],
 )
 def test_only_a_builtin_read_is_trusted(
-    read_only: bool,  # noqa: FBT001
+    read_only: bool,
     provenance: Provenance,
-    trusted: bool,  # noqa: FBT001
+    trusted: bool,
 ) -> None:
     """[A-5]"""
     contract = ToolContract(

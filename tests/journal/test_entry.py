@@ -143,9 +143,10 @@ def test_many_long_strings_are_cut_until_the_line_fits() -> None:
 
 
 def test_what_no_cut_of_strings_makes_fit_is_refused() -> None:
-    numbers = list(range(1_000_000))
-    with pytest.raises(JournalError, match=r"record 7 \(plugin.p.x\): expected at most"):
-        composed("plugin.p.x", {"payload": {"n": numbers, "s": ["a" * 10]}})
+    numbers = [limits.I64_MAX] * (limits.RECORD_BYTES // 20)
+    for payload in (numbers, {"n": numbers, "s": ["a" * 10]}):
+        with pytest.raises(JournalError, match=r"record 7 \(plugin.p.x\): expected at most"):
+            composed("plugin.p.x", {"payload": payload})
 
 
 def test_a_file_name_that_is_no_text_is_written_out() -> None:

@@ -63,7 +63,7 @@ def test_a_key_the_type_does_not_have_is_refused(key: str) -> None:
         ("notice", True),
     ],
 )
-def test_which_types_a_reader_knows(kind: str, is_known: bool) -> None:  # noqa: FBT001  # a row of a table
+def test_which_types_a_reader_knows(kind: str, is_known: bool) -> None:  # a row of a table
     """[J2-10, J2-12]"""
     assert known(kind) == is_known
 

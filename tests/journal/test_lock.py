@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 from tests.making.child import holding
-from tests.making.child import kill
 from tests.making.child import said
 from tests.making.child import said_by_nobody
 from tests.making.journals import SESSION
@@ -26,12 +25,11 @@ def test_a_second_writer_is_refused_and_the_first_ones_death_frees_the_session(
     tmp_path: Path,
 ) -> None:
     """[J2-2] two processes; the first is killed, not asked."""
-    pid = holding(lambda: created(tmp_path))
-    with pytest.raises(JournalError) as caught:
-        reopened(tmp_path)
-    assert caught.value.message == f"session {SESSION}: process {pid} is writing it"
-    assert said(lambda: str(reopened(tmp_path))) == f"JournalError: {caught.value.message}"
-    kill(pid)
+    with holding(lambda: created(tmp_path)) as pid:
+        with pytest.raises(JournalError) as caught:
+            reopened(tmp_path)
+        assert caught.value.message == f"session {SESSION}: process {pid} is writing it"
+        assert said(lambda: str(reopened(tmp_path))) == f"JournalError: {caught.value.message}"
     journal = reopened(tmp_path)
     note(journal, "mine now")
     journal.close()
@@ -49,11 +47,10 @@ def test_one_process_does_not_open_a_session_twice(tmp_path: Path) -> None:
 def test_a_lock_names_its_process_while_that_lives(tmp_path: Path) -> None:
     """[J2-35]"""
     assert lock.holder(lock_of(tmp_path)) is None
-    pid = holding(lambda: created(tmp_path))
-    holder = lock.holder(lock_of(tmp_path))
-    assert holder is not None
-    assert holder.pid == pid
-    kill(pid)
+    with holding(lambda: created(tmp_path)) as pid:
+        holder = lock.holder(lock_of(tmp_path))
+        assert holder is not None
+        assert holder.pid == pid
     assert lock.holder(lock_of(tmp_path)) is None
 
 
@@ -74,6 +71,7 @@ def test_a_process_of_somebody_else_is_alive_too() -> None:
     """The system refuses the question, which is an answer."""
     alive = said_by_nobody(lambda: str(lock.alive(lock.Holder(pid=1, started=lock.started(1)))))
     assert alive == "True"
+    assert lock.started(limits.PROCESS_ID_MAX) == ""
 
 
 @pytest.mark.parametrize(

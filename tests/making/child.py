@@ -70,8 +70,20 @@ def open_folder() -> Iterator[Path]:
         rmtree(folder)
 
 
-def holding(setup: Callable[[], object]) -> int:
-    """Return a process that has run `setup` and keeps what came of it until it is killed."""
+@contextmanager
+def running(work: Callable[[], None]) -> Iterator[int]:
+    """Run `work` in a process that is killed, as the system would do it, at the end."""
+    pid = start(work)
+    try:
+        yield pid
+    finally:
+        os.kill(pid, SIGKILL)
+        os.waitpid(pid, 0)
+
+
+@contextmanager
+def holding(setup: Callable[[], object]) -> Iterator[int]:
+    """A process that has run `setup` and keeps what came of it until it is killed at the end."""
     reading, writing = os.pipe()
     never, kept_open = os.pipe()
 
@@ -82,21 +94,11 @@ def holding(setup: Callable[[], object]) -> int:
         os.read(never, 1)
         del kept
 
-    pid = start(hold)
-    os.close(writing)
-    os.close(never)
-    with os.fdopen(reading, "rb") as pipe:
-        assert pipe.read(1) == b".", "the process could not set up"
-    _kept_open[pid] = kept_open
-    return pid
-
-
-def kill(pid: int) -> None:
-    """End a process as the system would, without asking it."""
-    os.kill(pid, SIGKILL)
-    os.waitpid(pid, 0)
-    if pid in _kept_open:
-        os.close(_kept_open.pop(pid))
-
-
-_kept_open: dict[int, int] = {}
+    try:
+        with running(hold) as pid:
+            os.close(writing)
+            assert os.read(reading, 1) == b".", "the process could not set up"
+            yield pid
+    finally:
+        for descriptor in (reading, never, kept_open):
+            os.close(descriptor)

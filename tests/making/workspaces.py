@@ -28,6 +28,12 @@ def fill(root: Path, *files: str, **texts: str) -> None:
         (root / name).write_bytes(os.fsencode(text))
 
 
+def relink(link: Path, target: Path | str) -> None:
+    """Put a symbolic link in the place of whatever stands there."""
+    link.unlink(missing_ok=True)
+    link.symlink_to(target)
+
+
 def program(place: Path, text: str = "#!/bin/sh\nexit 0\n") -> Path:
     """Write an executable script."""
     place.parent.mkdir(parents=True, exist_ok=True)

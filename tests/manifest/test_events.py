@@ -49,7 +49,9 @@ def test_a_pattern_has_at_most_128_bytes(end: str) -> None:
         ("agent", "agent.error", False),
     ],
 )
-def test_a_prefix_takes_a_dot_and_a_rest(pattern: str, name: str, taken: bool) -> None:  # noqa: FBT001  # a table of cases
+def test_a_prefix_takes_a_dot_and_a_rest(
+    pattern: str, name: str, taken: bool
+) -> None:  # a table of cases
     """[M-18, H-13]"""
     assert matches(pattern, name) is taken
 
@@ -66,6 +68,8 @@ def test_a_prefix_takes_a_dot_and_a_rest(pattern: str, name: str, taken: bool) -
         ("plugin", False),
     ],
 )
-def test_only_an_exact_name_of_the_host_can_be_a_misspelling(pattern: str, may: bool) -> None:  # noqa: FBT001  # a table of cases
+def test_only_an_exact_name_of_the_host_can_be_a_misspelling(
+    pattern: str, may: bool
+) -> None:  # a table of cases
     """[M-20, K-84]"""
     assert exists(pattern) is may

@@ -77,7 +77,7 @@ def test_a_file_is_utf_8_without_a_mark(data: bytes, offset: int) -> None:
     ("text", "position"),
     [
         ("name = ", (1, 8)),
-        ("a = 1\nname = 1979-99-99\n", (2, 8)),
+        ("a = 1\nname = 1979-99-99\n", (2, 12)),
         ("name = 'x'\n[loop\n", (2, 6)),
         ("name = 'x'\nname = 'y'\n", (2, 11)),
         ("[loop]\n[loop]\n", (2, 6)),

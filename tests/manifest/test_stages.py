@@ -61,7 +61,9 @@ def test_a_malformed_name_has_one_reason(name: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("name", "may"), [("a-b_C.1", True), ("a,b", False), ("a b", False), ("a\u00a0b", False)]
 )
-def test_the_flag_cannot_name_an_id_with_a_comma_or_white_space(name: str, may: bool) -> None:  # noqa: FBT001  # a table of cases
+def test_the_flag_cannot_name_an_id_with_a_comma_or_white_space(
+    name: str, may: bool
+) -> None:  # a table of cases
     """[M-37]"""
     assert selectable(name) is may
 

@@ -1,6 +1,7 @@
 """One warden per host: started late, replaced when dead, gone with the host however it goes."""
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -26,6 +27,7 @@ from tests.making.processes import wardens
 from tests.making.processes import watchers
 
 from stella import limits
+from stella.process.door import DOOR
 from stella.process.door import Door
 from stella.process.door import Warden
 from stella.process.ending import Ending
@@ -228,7 +230,7 @@ print(word(), wardens() == before)
 
 
 @pytest.mark.parametrize("patient", [True, False])
-def test_a_warden_killed_between_two_runs_is_replaced(patient: bool) -> None:  # noqa: FBT001 - two moments
+def test_a_warden_killed_between_two_runs_is_replaced(patient: bool) -> None:
     """The second run need not know."""
     assert ran_sh("echo 1").stdout == b"1\n"
     (warden,) = wardens(os.getpid())
@@ -300,27 +302,27 @@ def test_a_warden_sees_nothing_of_the_hosts_environment_or_descriptors() -> None
     assert Path(f"/proc/{warden}/cwd").resolve() == Path("/")
 
 
-def test_a_door_without_an_interpreter_says_so() -> None:
-    """An embedding program may have none."""
-    script = """
-import asyncio, sys
-sys.executable = ""
-from stella.process.run import run
-done = asyncio.run(run(["/bin/true"], env={}, cwd="/", timeout=60))
-print(done.ending.name, done.errno, done.reason)
-sys.executable = "/no/such/python"
-done = asyncio.run(run(["/bin/true"], env={}, cwd="/", timeout=60))
-print(done.ending.name, done.errno, done.reason)
-sys.executable = "/bin/false"
-done = asyncio.run(run(["/bin/true"], env={}, cwd="/", timeout=60))
-print(done.ending.name, done.errno, done.reason)
-"""
-    first, second, third = hosted(script).decode().splitlines()
-    assert first.startswith("NOT_STARTED 2 /bin/true: could not be started: ")
-    assert "no Python interpreter" in first
-    assert second.startswith("NOT_STARTED 2 /bin/true: could not be started: ")
-    assert "/no/such/python" in second
-    assert third.startswith("NOT_STARTED None /bin/true: could not be started: no guard took it")
+@pytest.mark.parametrize(
+    ("interpreter", "number", "words"),
+    [
+        ("", errno.ENOENT, "there is no Python interpreter"),
+        ("/no/such/python", errno.ENOENT, "'/no/such/python'"),
+        ("/bin/false", None, "no guard took it"),
+    ],
+)
+def test_a_door_that_cannot_start_its_warden_says_so(
+    interpreter: str, number: int | None, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An embedding program may have no interpreter, or one that is none."""
+    DOOR.close()
+    monkeypatch.setattr(sys, "executable", interpreter)
+    before = descriptors(os.getpid())
+    done = ran_sh("exit 0")
+    assert (done.ending, done.errno) == (Ending.NOT_STARTED, number)
+    assert done.reason.startswith("/bin/sh: could not be started: ")
+    assert words in done.reason
+    assert descriptors(os.getpid()) == before
+    assert not children(os.getpid(), "Z")
 
 
 # ── many requests at once ─────────────────────────────────────────────────────────────

@@ -3,8 +3,12 @@
 import asyncio
 import os
 import signal
+import socket
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +30,7 @@ from tests.making.processes import wardens
 
 from stella import limits
 from stella.process.door import DOOR
+from stella.process.door import Warden
 from stella.process.ending import Completed
 from stella.process.ending import Ending
 from stella.process.life import Life
@@ -37,6 +42,10 @@ from stella.process.pipes import Meter
 from stella.process.pipes import Outlet
 from stella.process.pipes import connect
 from stella.process.talk import Child
+from stella.process.warden import ACCEPTED
+from stella.process.warden import EXITED
+from stella.process.warden import REPORT
+from stella.process.warden import STARTED
 
 # Hung for good: no polite signal ends it.
 STUBBORN = "trap '' TERM INT HUP ALRM; touch \"$1\"; while :; do sleep 600; done"
@@ -87,7 +96,7 @@ def test_a_polite_deadline_kills_what_does_not_obey(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("polite", [False, True])
-def test_a_stopped_child_ends_at_the_deadline_too(polite: bool) -> None:  # noqa: FBT001 - both sides of one rule
+def test_a_stopped_child_ends_at_the_deadline_too(polite: bool) -> None:
     """B4: the deadline is the parent's."""
     mark = new_mark()
     done = ran_sh("echo on; kill -STOP $$; echo never", timeout=0.3, polite=polite, mark=mark)
@@ -397,7 +406,37 @@ def test_loops_one_after_the_other_and_in_threads_share_the_warden() -> None:
     assert len(wardens(os.getpid())) == 1
 
 
-# ── broken pipes ──────────────────────────────────────────────────────────────────────
+# ── broken connections ────────────────────────────────────────────────────────────────
+
+
+async def silent(child: Child) -> None:
+    await child.receive()
+
+
+@contextmanager
+def attempt(mark: str, stdout: int | None = None) -> Iterator[tuple[Life, Ends, ExitStack]]:
+    """A life, its ends and what closes the child's; reads `stdout` for the child's."""
+    loop = asyncio.get_running_loop()
+    environment = {"MARK": mark, "PATH": "/bin"}
+    terms = Terms(
+        program=SH,
+        cwd="/",
+        request=request("/", (SH, "-c", "sleep 600"), environment.items()),
+        talk=silent,
+        began=loop.time(),
+        deadline=loop.time() + 60,
+        polite=False,
+    )
+    meter = Meter(limits.CONVERSATION_BYTES)
+    with ExitStack() as ours, ExitStack() as theirs:
+        ends = connect(ours, theirs, meter=meter, keep=None, merge=False)
+        if stdout is not None:
+            other = Outlet("stdout", stdout, meter=meter, kept=Kept(None))
+            ours.callback(other.close)
+            ends = replace(ends, outlets=(other, ends.outlets[1]))
+        life = Life(terms, ends, meter)
+        ours.callback(life.close)
+        yield life, ends, theirs
 
 
 def test_a_pipe_that_cannot_be_read_loses_the_child_and_ends_it() -> None:
@@ -405,39 +444,13 @@ def test_a_pipe_that_cannot_be_read_loses_the_child_and_ends_it() -> None:
     mark = new_mark()
 
     async def scene() -> Completed | None:
-        async def silent(child: Child) -> None:
-            await child.receive()
-
-        loop = asyncio.get_running_loop()
-        script = ("/bin/sh", "-c", "sleep 600")
-        terms = Terms(
-            program=SH,
-            cwd="/",
-            request=request("/", script, {"MARK": mark, "PATH": "/bin"}.items()),
-            talk=silent,
-            began=loop.time(),
-            deadline=loop.time() + 60,
-            polite=False,
-        )
-        meter = Meter(limits.CONVERSATION_BYTES)
+        # A terminal whose other side is closed is a pipe that fails.
+        broken, other = os.openpty()
+        os.close(other)
         warden = DOOR.warden()
-        with ExitStack() as ours:
-            with ExitStack() as theirs:
-                ends = connect(ours, theirs, meter=meter, keep=None, merge=False)
-                # A terminal whose other side is closed is a pipe that fails.
-                broken, other = os.openpty()
-                os.close(other)
-                bad = Outlet("stdout", broken, meter=meter, kept=Kept(None))
-                ours.callback(bad.close)
-                ends = Ends(
-                    control=ends.control,
-                    inlet=ends.inlet,
-                    outlets=(bad, ends.outlets[1]),
-                    theirs=ends.theirs,
-                )
-                life = Life(terms, ends, meter)
-                ours.callback(life.close)
-                await warden.hand_over(*ends.theirs)
+        with attempt(mark, broken) as (life, ends, theirs):
+            await warden.hand_over(*ends.theirs)
+            theirs.close()
             return await life.live(warden)
 
     done = asyncio.run(scene())
@@ -447,6 +460,26 @@ def test_a_pipe_that_cannot_be_read_loses_the_child_and_ends_it() -> None:
     assert "Input/output error" in done.reason
     none_left(mark)
     assert ran_sh("echo next").stdout == b"next\n"
+
+
+def test_a_child_that_cannot_be_ended_is_reported_as_that() -> None:
+    """Nothing waits for ever, also not for a process that the system does not let die."""
+
+    async def scene() -> Completed | None:
+        warden = Warden(patience=0.05)
+        with attempt("none") as (life, ends, _), socket.socket(fileno=ends.theirs[0]) as far:
+            # The guard is played: it says that the child is dead, and then nothing more.
+            for kind in (ACCEPTED, STARTED, EXITED):
+                far.sendall(REPORT.pack(kind, 2**22 + 1, 0, 0))
+            done = await life.live(warden)
+            far.detach()
+        warden.drop()
+        return done
+
+    done = asyncio.run(scene())
+    assert done is not None
+    assert (done.ending, done.code, done.signal) == (Ending.LOST, None, None)
+    assert done.reason == "/bin/sh: does not end and cannot be killed"
 
 
 def test_a_run_beside_a_lost_one_goes_on(tmp_path: Path) -> None:

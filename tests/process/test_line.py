@@ -138,8 +138,21 @@ def test_a_raw_status_is_read_as_the_system_means_it(status: int, code: int | No
     played(play)
 
 
+def test_nothing_follows_the_last_report_however_long_the_line_is_held() -> None:
+    async def play(scene: Scene) -> None:
+        scene.line.ask(b"")
+        scene.tell(guard.ENDED, 0)
+        await scene.last()
+        scene.line.end()
+        await asyncio.sleep(0.4)
+        assert len(scene.heard) == 1
+        assert scene.warden.handle.send(0)
+
+    played(play)
+
+
 @pytest.mark.parametrize("at_cwd", [False, True])
-def test_a_failure_to_start_ends_it(at_cwd: bool) -> None:  # noqa: FBT001 - both sides of one report
+def test_a_failure_to_start_ends_it(at_cwd: bool) -> None:
     """E136: EAGAIN too, which the warden itself tells when it cannot fork."""
 
     async def play(scene: Scene) -> None:
@@ -223,7 +236,7 @@ def test_a_guard_that_accepts_may_take_its_time_until_the_end_is_asked_for() -> 
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_guard_that_does_not_end_is_woken_then_killed_then_given_up(late: bool) -> None:  # noqa: FBT001 - two orders
+def test_a_guard_that_does_not_end_is_woken_then_killed_then_given_up(late: bool) -> None:
     """Also one that accepts only after the end was asked for."""
     with subprocess.Popen(["/bin/sleep", "600"]) as stand_in:
 

@@ -195,7 +195,7 @@ def test_any_other_write_error_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize("merge", [False, True])
-def test_connections_are_closed_by_whoever_holds_them(merge: bool) -> None:  # noqa: FBT001 - two wirings
+def test_connections_are_closed_by_whoever_holds_them(merge: bool) -> None:
     async def scene() -> None:
         with ExitStack() as ours, ExitStack() as theirs:
             ends = connect(ours, theirs, meter=Meter(1), keep=None, merge=merge)

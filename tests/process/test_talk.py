@@ -105,7 +105,7 @@ def test_sending_to_a_child_that_is_gone_fails_nothing() -> None:
 
 
 @pytest.mark.parametrize("polite", [False, True])
-def test_a_talk_may_stop_the_child(polite: bool) -> None:  # noqa: FBT001 - both sides of one rule
+def test_a_talk_may_stop_the_child(polite: bool) -> None:
     """K-40, T-14: at once."""
     mark = new_mark()
 

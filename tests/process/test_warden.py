@@ -169,11 +169,21 @@ def test_a_child_is_told_of_step_by_step() -> None:
         shut(control, pipes)
 
 
+def test_a_child_that_leaves_nothing_is_over_at_its_exit() -> None:
+    with working() as (requests, _):
+        control, pipes = hand_over(requests)
+        control.sendall(wanted("exit 3", "none"))
+        *steps, last = reports(control)
+        assert [step[0] for step in steps] == [warden.ACCEPTED, warden.STARTED, warden.EXITED]
+        assert last == (warden.ENDED, 3 << 8, 0, 0)
+        shut(control, pipes)
+
+
 def test_a_dead_child_is_not_reaped_before_its_group_is_ended() -> None:
     """T-31: its number stays its own."""
     with working() as (requests, _):
         control, pipes = hand_over(requests)
-        control.sendall(wanted("exit 0", "none"))
+        control.sendall(wanted("sleep 600 & exit 0", "none"))
         told = reports(control)
         next(told)
         _, child, _, _ = next(told)

@@ -1,5 +1,6 @@
 """The laws of judge, again and progress [J-60 to J-77], each over all values of the types."""
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -34,6 +35,7 @@ from stella.verdict.finding import Clause
 from stella.verdict.finding import Met
 from stella.verdict.finding import OverBudget
 from stella.verdict.finding import Reason
+from stella.verdict.finding import Reported
 from stella.verdict.finding import Undecided
 from stella.verdict.finding import Unknowable
 from stella.verdict.finding import Unmet
@@ -333,7 +335,7 @@ def test_a_requirement_deleted_leaves_the_others_as_they_were(
 def test_clauses_stand_by_key_then_by_check_then_the_flip(
     rule: VerdictRule, evidence: EvidenceSet
 ) -> None:
-    """[J-71, J-11]"""
+    """[J-71, J-11, J-12, J-13] Every check present and false has its clause, and no other has."""
     said = judge(rule, evidence)
     clauses = said.clauses if isinstance(said, Unmet) else ()
     keys = [clause.requirement.encode("utf-8", "surrogatepass") for clause in clauses]
@@ -341,11 +343,22 @@ def test_clauses_stand_by_key_then_by_check_then_the_flip(
     for key, statement in rule.requirements.items():
         own = [clause for clause in clauses if clause.requirement == key]
         assert all(clause.statement == statement for clause in own)
-        failed = [c.because.budget.check for c in own if isinstance(c.because, OverBudget)]
-        assert all(isinstance(clause.because, OverBudget) for clause in own[: len(failed)])
-        assert len(own) - len(failed) <= 1
-        declared = iter(checks_of(rule, key))
-        assert all(check in declared for check in failed), "out of declared order"
+        false = list(false_checks(rule, key, evidence))
+        assert [clause.because for clause in own[: len(false)]] == false
+        flips = [clause.because for clause in own[len(false) :]]
+        assert len(flips) <= 1
+        assert not any(isinstance(because, OverBudget) for because in flips)
+
+
+def false_checks(rule: VerdictRule, key: str, evidence: EvidenceSet) -> Iterator[OverBudget]:
+    assert rule.oracle is not None
+    for text in checks_of(rule, key):
+        parsed = parse_check(text)
+        if not isinstance(parsed, Comparison) or parsed.name not in rule.oracle.measurements:
+            continue
+        number = evidence.measurements.get(parsed.name)
+        if number is not None and not parsed.holds(number):
+            yield OverBudget(budget=Reported(check=text, reported=number))
 
 
 # ── again ─────────────────────────────────────────────────────────────────────────────

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from tests.making.child import open_folder
+from tests.making.child import said
 from tests.making.child import said_by_nobody
+from tests.making.faults import on_opening
 from tests.making.packages import notes
 from tests.making.packages import seen
 
@@ -72,15 +74,20 @@ def test_a_tree_deeper_than_a_process_may_hold_open_goes_too(tmp_path: Path) -> 
     assert gone(tmp_path, "going") == "gone"
 
 
-def test_names_like_those_it_gives_itself_are_no_trouble(tmp_path: Path) -> None:
-    root = tmp_path / "going"
-    for number in range(1, 5):
-        (root / f".{number}" / f".{number}" / "x").mkdir(parents=True)
-    (root / ".5").touch()
-    (root / ".6").symlink_to("/tmp")  # noqa: S108  # a link to anywhere
-    for number in range(7, 12):
-        (root / "a" / f".{number}" / "x").mkdir(parents=True)
-    assert gone(tmp_path, "going") == "gone"
+def test_a_directory_that_is_moved_away_meanwhile_ends_the_deletion(tmp_path: Path) -> None:
+    """Going up must not lead into another directory than the one it came from."""
+    notes(tmp_path / "kept" / "going")
+    (tmp_path / "going" / "inner").mkdir(parents=True)
+
+    def work() -> str:
+        def move() -> None:
+            (tmp_path / "going" / "inner").rename(tmp_path / "kept" / "inner")
+
+        on_opening("..", move)
+        return gone(tmp_path, "going")
+
+    assert "stale" in said(work).casefold()
+    assert (tmp_path / "kept" / "going" / "main.py").exists()
 
 
 def test_directories_closed_to_their_owner_go_too() -> None:
@@ -96,6 +103,7 @@ def test_directories_closed_to_their_owner_go_too() -> None:
             return gone(folder / "tier", "going")
 
         assert said_by_nobody(work) == "gone"
+        assert work() == "gone"
 
 
 def test_what_cannot_be_deleted_is_the_systems_error() -> None:

@@ -1,4 +1,4 @@
-"""The two tiers: where they are, how they are entered, and that one process at a time changes one."""
+"""The two tiers: where they are, how they are entered, who may change one and when."""
 
 import hashlib
 import os
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from tests.making.child import holding
-from tests.making.child import kill
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
 from tests.making.packages import settled
@@ -17,6 +16,7 @@ from stella.errors import RosterError
 from stella.errors import UsageError
 from stella.roster.scope import CONSENT
 from stella.roster.scope import Scope
+from stella.roster.scope import Tier
 from stella.roster.scope import alone
 from stella.roster.scope import entered
 from stella.roster.scope import kept
@@ -99,27 +99,35 @@ def test_what_is_made_has_the_modes_of_the_contract_whatever_the_umask(
     assert mode(tmp_path / "deep/home/consent/user.lock") == 0o600
 
 
+def interrupted(tier: Tier, *more: str) -> None:
+    """Enter a tier, make directories in it and be interrupted there."""
+    with pytest.raises(KeyboardInterrupt), entered(tier, make=True):
+        _make(tier, more)
+
+
+def _make(tier: Tier, names: tuple[str, ...]) -> None:
+    for name in names:
+        (tier.path / name).mkdir()
+    raise KeyboardInterrupt
+
+
 def test_what_was_made_is_taken_away_when_the_block_fails(tmp_path: Path) -> None:
     """I-8; what was there stays, and so does what somebody else uses by now."""
-    here = settled(tmp_path)
-    tier = here.tier(Scope.PROJECT)
-    with pytest.raises(KeyboardInterrupt), entered(tier, make=True):
-        assert tier.path.is_dir()
-        raise KeyboardInterrupt
+    tier = settled(tmp_path).tier(Scope.PROJECT)
+    interrupted(tier)
     assert not (tmp_path / "shop/.stella").exists()
-    with pytest.raises(KeyboardInterrupt), entered(tier, make=True):
-        (tier.path / "somebody-elses").mkdir()
-        raise KeyboardInterrupt
+    interrupted(tier, "somebody-elses")
     assert (tier.path / "somebody-elses").is_dir()
     (tier.path / "somebody-elses").rmdir()
-    with pytest.raises(KeyboardInterrupt), entered(tier, make=True):
-        raise KeyboardInterrupt
+    interrupted(tier)
     assert tier.path.is_dir()
 
 
 @pytest.mark.parametrize("make", [True, False])
 @pytest.mark.parametrize("place", [".stella", ".stella/plugins"])
-def test_a_link_on_the_way_into_a_tier_is_refused(tmp_path: Path, place: str, make: bool) -> None:  # noqa: FBT001  # a parameter of the test
+def test_a_link_on_the_way_into_a_tier_is_refused(
+    tmp_path: Path, place: str, make: bool
+) -> None:  # a parameter of the test
     """Q-11: a repository must not lead an install elsewhere."""
     here = settled(tmp_path)
     (tmp_path / "elsewhere/plugins").mkdir(parents=True)
@@ -164,14 +172,11 @@ def test_one_process_at_a_time_changes_a_tier(tmp_path: Path) -> None:
         held.__enter__()
         return held
 
-    other = holding(hold)
-    try:
+    with holding(hold):
         with pytest.raises(RosterError, match="another stella command has been changing"):
             alone(project, patience=0.1).__enter__()
         with alone(user, patience=0):
             pass
-    finally:
-        kill(other)
     with alone(project, patience=0):
         pass
 

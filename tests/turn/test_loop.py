@@ -145,7 +145,7 @@ def test_a_cut_reply_is_continued_and_its_parts_are_joined() -> None:
 
 
 @pytest.mark.parametrize(("cuts", "truncated"), [(4, False), (5, True)])
-def test_at_most_four_continuations(cuts: int, truncated: bool) -> None:  # noqa: FBT001
+def test_at_most_four_continuations(cuts: int, truncated: bool) -> None:
     """[E-31] limits.CONTINUATIONS_PER_TURN, at the limit and one past it."""
     assert limits.CONTINUATIONS_PER_TURN == 4
     cut = says("x", finish=FinishReason.LENGTH)

@@ -130,7 +130,7 @@ def test_a_stage_runs_unless_its_condition_is_false() -> None:
         (Signal.QUESTIONS, SignalValue(boolean=False), True),
     ],
 )
-def test_a_value_has_its_signals_kind(signal: Signal, value: SignalValue, wrong: bool) -> None:  # noqa: FBT001
+def test_a_value_has_its_signals_kind(signal: Signal, value: SignalValue, wrong: bool) -> None:
     """[D-29]"""
     assert mistyped(PublishedSignal(signal=signal, value=value)) is wrong
 

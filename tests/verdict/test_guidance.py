@@ -57,7 +57,9 @@ def test_the_message_of_a_hold_lists_every_clause_under_one_opening() -> None:
     ("spent", "bound", "last"),
     [(0, 2, False), (1, 2, True), (0, 1, True), (6, 8, False), (2, 2, False), (0, 0, False)],
 )
-def test_only_the_last_hold_says_that_it_is_the_last(spent: int, bound: int, last: bool) -> None:  # noqa: FBT001  # a column of the table
+def test_only_the_last_hold_says_that_it_is_the_last(
+    spent: int, bound: int, last: bool
+) -> None:  # a column of the table
     """[J-29, K-121, H179]"""
     assert LAST_HOLD == CLOSING
     lines = guidance((clause(),), spent, bound).text.split("\n")

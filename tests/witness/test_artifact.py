@@ -12,6 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
+from tests.making.workspaces import relink
 
 from stella import limits
 from stella.witness.artifact import ChangeKind
@@ -314,12 +315,8 @@ def test_a_linked_program_is_unchanged_while_nothing_changes(linked: Path) -> No
 def test_a_linked_program_with_another_text_or_target_is_edited(linked: Path) -> None:
     """[Q-28]"""
     link, inner = linked / "bin" / "python", linked / "bin" / "python3"
-
-    def relink(path: Path, target: str) -> Callable[[], object]:
-        return lambda: (path.unlink(), path.symlink_to(target))
-
-    assert program_kinds(linked, relink(inner, "../../python3.12")) == ["edited"]
-    assert program_kinds(linked, relink(link, "../bin/python3")) == ["edited"]
+    assert program_kinds(linked, lambda: relink(inner, "../../python3.12")) == ["edited"]
+    assert program_kinds(linked, lambda: relink(link, "../bin/python3")) == ["edited"]
     target = linked.parent / "python3.12"
     assert program_kinds(linked, lambda: target.write_text("wrapped")) == ["edited"]
     assert program_kinds(linked, lambda: target.chmod(0o777)) == ["mode-changed"]
@@ -327,26 +324,27 @@ def test_a_linked_program_with_another_text_or_target_is_edited(linked: Path) ->
 
 def test_a_linked_program_that_becomes_a_file_is_edited(linked: Path) -> None:
     link = linked / "bin" / "python"
-    text = link.read_text()
-    assert program_kinds(linked, lambda: (link.unlink(), link.write_text(text))) == ["edited"]
+
+    def replace() -> None:
+        text = link.read_text()
+        link.unlink()
+        link.write_text(text)
+
+    assert program_kinds(linked, replace) == ["edited"]
 
 
 def test_a_linked_program_that_leads_nowhere_is_unreadable(linked: Path) -> None:
     link, inner = linked / "bin" / "python", linked / "bin" / "python3"
     assert program_kinds(linked, inner.unlink) == ["unreadable"]
-    inner.symlink_to(linked.parent / "python3.11")
-    assert program_kinds(linked, lambda: (inner.unlink(), inner.symlink_to("python"))) == [
-        "unreadable"
-    ]
-    inner.unlink()
-    inner.symlink_to(linked.parent / "python3.11")
+    relink(inner, linked.parent / "python3.11")
+    assert program_kinds(linked, lambda: relink(inner, "python")) == ["unreadable"]
+    relink(inner, linked.parent / "python3.11")
     assert program_kinds(linked, link.unlink) == ["deleted"]
 
 
 def test_a_linked_program_that_leads_to_a_directory_is_replaced(linked: Path) -> None:
     inner = linked / "bin" / "python3"
-    kinds = program_kinds(linked, lambda: (inner.unlink(), inner.symlink_to(linked)))
-    assert kinds == ["replaced"]
+    assert program_kinds(linked, lambda: relink(inner, linked)) == ["replaced"]
 
 
 def test_hard_links_of_a_program_do_not_count(linked: Path) -> None:

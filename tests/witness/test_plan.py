@@ -62,14 +62,6 @@ def test_without_a_usable_path_nothing_is_suggested(tmp_path: Path, path: str | 
     assert "did you mean" not in refused.value.message
 
 
-def test_at_most_so_many_programs_are_looked_at_for_a_near_name(tmp_path: Path) -> None:
-    """A directory without end on PATH costs no more than the bound."""
-    assert limits.PROGRAMS_LISTED == 20_000
-    path = os.pathsep.join([programs(tmp_path / "bin", "pytest")] * 3)
-    with pytest.raises(TestCommandError, match="did you mean pytest"):
-        resolve(("pytets",), workspace(tmp_path / "r"), path)
-
-
 def test_a_relative_program_is_taken_from_the_root_it_runs_in(tmp_path: Path) -> None:
     """Each candidate runs its own copy [G-9, G-13]."""
     root = workspace(tmp_path / "r")

@@ -65,7 +65,7 @@ def test_any_exit_status_has_a_reading(
     runner: Runner,
     code: int,
     output: str,
-    red: bool,  # noqa: FBT001  # drawn by name
+    red: bool,  # drawn by name
 ) -> None:
     found = reading(Recognised(runner=runner, program="x", args=()), code, output, red_on_error=red)
     assert found.baseline is not TestBaseline.NOT_RUN

@@ -37,7 +37,9 @@ def test_the_runner_and_its_own_arguments_are_recognised(vector: dict[str, Any])
         ("cargo test", False),
     ],
 )
-def test_a_python_interpreter_is_told_apart(command: str, python: bool) -> None:  # noqa: FBT001  # a column of the table
+def test_a_python_interpreter_is_told_apart(
+    command: str, python: bool
+) -> None:  # a column of the table
     assert recognise(parse_test_command(command)).python is python
 
 

@@ -90,7 +90,7 @@ VALUES = st.recursive(
 def test_the_chunks_do_not_matter(
     values: list[dict[str, object]],
     sizes: list[int],
-    escaped: bool,  # noqa: FBT001
+    escaped: bool,
 ) -> None:
     """A character split between two reads stays whole [C8]."""
     texts = [json.dumps(value, ensure_ascii=escaped) for value in values]

@@ -7,6 +7,8 @@ import uuid
 from pathlib import Path
 
 import pytest
+from tests.making.plugins import ACHIEVED
+from tests.making.plugins import alive
 
 from stella import limits
 from stella.wire.after_turn import AfterTurnAnswer
@@ -17,8 +19,6 @@ from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
 from stella.wrapper.plugin import PluginProcess
 from stella.wrapper.plugin import Spoken
-from tests.making.plugins import ACHIEVED
-from tests.making.plugins import alive
 
 REQUEST = AfterTurnRequest(
     protocol_version=1,
@@ -134,8 +134,10 @@ def test_what_follows_the_answer_is_drained_and_ignored(tmp_path: Path) -> None:
             ("99", "speaks 1"),
         ),
         (
-            'print(\'{"call":"recall","id":1,"args":{"goal":"x"}}\', flush=True)\n'
-            "import time\ntime.sleep(60)\n",
+            (
+                'print(\'{"call":"recall","id":1,"args":{"goal":"x"}}\', flush=True)\n'
+                "import time\ntime.sleep(60)\n"
+            ),
             FaultCode.UNANNOUNCED_CALL,
             ("recall",),
         ),
@@ -146,7 +148,10 @@ def test_what_follows_the_answer_is_drained_and_ignored(tmp_path: Path) -> None:
         ),
     ],
 )
-@pytest.mark.behaviour("K-30", "K-36", "K-40", "A16", "C11", "D1", "D4", "E110", "E121", "E122", "F142", "F143")
+@pytest.mark.behaviour(
+    *("K-30", "K-36", "K-40", "A16", "C11", "D1", "D4"),
+    *("E110", "E121", "E122", "F142", "F143"),
+)
 def test_every_failure_is_one_named_silence(
     tmp_path: Path, program: str, code: FaultCode, words: tuple[str, ...]
 ) -> None:
@@ -166,7 +171,7 @@ def test_version_zero_is_accepted(tmp_path: Path) -> None:
 
 @pytest.mark.behaviour("C13")
 def test_bytes_that_are_no_text_are_refused_and_kept(tmp_path: Path) -> None:
-    program = "import sys\nsys.stdout.buffer.write(b'{\"a\":\"\\xff\"}')\n"
+    program = 'import sys\nsys.stdout.buffer.write(b\'{"a":"\\xff"}\')\n'
     heard = silence(plugin(tmp_path, program))
     assert heard.code is FaultCode.DECODE
     assert b"\xff" in heard.raw
@@ -289,7 +294,7 @@ def test_a_cancel_ends_the_point_and_its_tree(tmp_path: Path) -> None:
 
     async def cancelled() -> float:
         asking = asyncio.create_task(process.ask(REQUEST))
-        while not alive(mark):
+        while not alive(mark):  # noqa: ASYNC110  # no event tells that a stranger's process began
             await asyncio.sleep(0.01)
         began = time.monotonic()
         asking.cancel()

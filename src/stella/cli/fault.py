@@ -15,6 +15,7 @@ import click
 
 from stella import __version__
 from stella import codec
+from stella.cli.streams import let_go
 from stella.errors import StellaError
 from stella.session.result import Refused
 
@@ -39,6 +40,8 @@ def exit_status(invoked: Callable[[], Any], arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         return refused("usage", error.format_message(), 2, arguments)
     except BrokenPipeError:
+        for stream in (sys.stdout, sys.stderr):
+            let_go(stream)
         return 0
     except Exception as error:  # noqa: BLE001  # our own bug: the one place that reports it
         return _bug(error, arguments)

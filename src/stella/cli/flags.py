@@ -29,7 +29,10 @@ _GRANTING: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """The flags of one command line as they were typed; None or empty where absent."""
+    """The flags of one command line as they were typed; None or empty where absent.
+
+    `words` are those that belong to no known flag: the prompt, and what nobody knows.
+    """
 
     pipeline: str | None = None
     no_pipeline: bool = False
@@ -41,7 +44,7 @@ class Given:
     max_steps: str | None = None
     output_format: str | None = None
     permissions: str | None = None
-    unknown: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +63,7 @@ def judged(given: Given, known: tuple[str, ...]) -> Flags:
 
     `known` are all flags there are, for near misses.
     """
-    faults: list[str] = [_unknown(word, known) for word in given.unknown]
+    faults = _unknown(given.words, known)
     test_faults: list[str] = []
 
     def number(flag: str, text: str | None, low: int, high: int, default: int) -> int:
@@ -144,12 +147,18 @@ def _word(
     return default
 
 
-def _unknown(word: str, known: tuple[str, ...]) -> str:
-    name = word.partition("=")[0]
-    if not name.startswith("-"):
-        return f'unexpected argument "{visible(word)}"; put the prompt in quotes'
-    hint = suggestion(name, known) or "see stella run --help"
-    return f'no flag "{visible(name)}"; {hint}'
+def _unknown(words: tuple[str, ...], known: tuple[str, ...]) -> list[str]:
+    """Return a fault for each word that looks like a flag, else for each after the prompt."""
+    names = [word.partition("=")[0] for word in words if word.startswith("-") and word != "-"]
+    if not names:
+        # Behind a flag nobody knows stands its value, which is no fault of its own.
+        return [
+            f'unexpected argument "{visible(word)}"; put the prompt in quotes' for word in words[1:]
+        ]
+    return [
+        f'no flag "{visible(name)}"; {suggestion(name, known) or "see stella run --help"}'
+        for name in names
+    ]
 
 
 def _try(reading: Callable[[], object], faults: list[str]) -> None:

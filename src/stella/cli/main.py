@@ -14,6 +14,7 @@ from typing import NoReturn
 import click
 
 from stella.cli.fault import exit_status
+from stella.cli.streams import settle
 from stella.escape import visible
 from stella.near import suggestion
 
@@ -86,4 +87,5 @@ def run(arguments: Sequence[str], platform: str = sys.platform) -> int:
 
 def main() -> NoReturn:
     """Run the process's own command line and exit."""
+    settle()
     sys.exit(run(sys.argv[1:]))

@@ -46,7 +46,7 @@ class Progress:
             case Baselined():
                 yield from _baseline(fact)
             case TurnStarted():
-                yield f"round {fact.round}" if fact.round else "round 0 begins"
+                yield f"round {fact.round}"
             case CallRequested():
                 self._subjects[fact.call_id] = _subject(fact)
             case ToolFinished():
@@ -100,12 +100,14 @@ def _subject(fact: CallRequested) -> str:
 
 
 def _baseline(fact: Baselined) -> Iterator[str]:
+    result = f"baseline {fact.baseline.value} ({fact.reason})"
+    if fact.path is None:
+        yield f"{result}: no test is granted"
+        return
     command = visible(" ".join((fact.program, *fact.args)))
-    yield f"baseline {fact.baseline.value} ({fact.reason}) in {fact.duration_ms} ms: {command}"
-    if fact.path:
-        yield f"  program: {visible(fact.path)}"
-    if fact.program:
-        yield f"  watching {counted(len(fact.watched), 'file')}"
+    yield f"{result} in {fact.duration_ms} ms: {command}"
+    yield f"  program: {visible(fact.path)}"
+    yield f"  watching {counted(len(fact.watched), 'file')}"
 
 
 def _tamper(fact: TamperFound) -> Iterator[str]:

@@ -57,7 +57,7 @@ def quoted(text: str) -> Shown:
     pieces: list[str] = []
     hidden = False
     before = " "
-    for char, after in zip(text, (*text[1:], " "), strict=True):
+    for char, after in zip(text, (*text, " ")[1:], strict=True):
         if char in {_QUOTE, _ESCAPE}:
             pieces.append(_ESCAPE + char)
         elif (char == " " and " " not in {before, after}) or visible_flagged(char) == (char, False):

@@ -78,6 +78,7 @@ def _read(file: int) -> Holder | None:
 
 
 def alive(process: Holder) -> bool:
+    """Tell whether a process lives and is the one that was noted, not a later one of its id."""
     try:
         os.kill(process.pid, 0)
     except ProcessLookupError:

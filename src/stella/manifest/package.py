@@ -3,7 +3,6 @@
 The declaration only; the files are reconciled with it when the package is installed.
 """
 
-from typing import Any
 from typing import Final
 
 import msgspec
@@ -50,7 +49,7 @@ class Configure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """
 
     key: str
-    value: Any
+    value: object
     purpose: str
 
     def __post_init__(self) -> None:

@@ -51,11 +51,10 @@ def read_manifest(data: bytes) -> Loaded:
     The faults are `ManifestFault`s: decoding faults in the order of the file, then rule
     faults in the order of section 17.
     """
-    match examine(data):
-        case Loaded() as loaded:
-            return loaded
-        case Unloadable(faults=faults):
-            raise ManifestError(faults)
+    found = examine(data)
+    if isinstance(found, Unloadable):
+        raise ManifestError(found.faults)
+    return found
 
 
 def examine(data: bytes) -> Loaded | Unloadable:

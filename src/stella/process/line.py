@@ -98,6 +98,7 @@ class Line:
         self._unsent = memoryview(b"")
         self._heard = bytearray()
         self._ending = False
+        self._ended = False
         self._guard: Handle | None = None
         self._child: Handle | None = None
         self._patience: TimerHandle | None = None
@@ -115,11 +116,12 @@ class Line:
         self._send(guard.TERMINATE)
 
     def end(self) -> None:
-        """Have everything killed and reaped [T-30]. A last report follows in any case."""
+        """Have everything killed and reaped [T-30]. If the last report is not in, it will be."""
         self._ending = True
         self._stop_sending()
         self.hang_up()
-        self._after(self._wake)
+        if not self._ended:
+            self._after(self._wake)
 
     def hang_up(self) -> None:
         """Close our side, which the guard takes as the end; from any thread."""
@@ -200,6 +202,7 @@ class Line:
         return False
 
     def _last(self, report: Report) -> None:
+        self._ended = True
         self._loop.remove_reader(self._control)
         self._stop_sending()
         if self._patience is not None:

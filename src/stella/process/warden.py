@@ -44,10 +44,7 @@ _FAULTS: Final = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, s
 
 
 def shield() -> None:
-    """Survive every signal that can be, by handlers: at exec they become the defaults [T-7].
-
-    An ignored signal would stay ignored, such as SIGHUP under nohup.
-    """
+    """Survive every signal that can be. Handlers, not SIG_IGN, become defaults at exec [T-7]."""
     for number in signal.valid_signals() - _FAULTS - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -255,6 +252,8 @@ class Guard:
                 if not exited and self.dead(leader):
                     exited = True
                     self.tell(EXITED)
+                    if children() == [leader]:  # nothing is left that could hold a pipe
+                        return
 
         def dead(self, leader: int) -> bool:
             """Return whether `leader` is dead, not reaping it; reap dead orphans on the way."""
@@ -270,19 +269,22 @@ def end(leader: int, kill: Callable[[int, int], None] = os.kill) -> tuple[int, i
 
     Returns the child's raw status, how many others died of it, how many could not be killed.
     """
-    status, killed = UNKNOWN, 0
+    status, killed, wait = UNKNOWN, 0, False
+    strike(leader, kill)
     while True:
-        mine = children() or [leader] * (status == UNKNOWN)
-        refused = [pid for pid in mine if not strike(pid, kill)]
         try:
-            # With one of ours dying, waiting ends; otherwise it might not.
-            found = dict(reap(wait=len(refused) < len(mine)))
+            found = dict(reap(wait=wait))
         except ChildProcessError:
             return status, killed, 0
-        if not found:
+        if found:
+            status, wait = found.pop(leader, status), False
+            killed += list(found.values()).count(signal.SIGKILL)  # it is a raw status as it is
+            continue
+        mine = children() or [leader] * (status == UNKNOWN)
+        refused = [pid for pid in mine if not strike(pid, kill)]
+        wait = len(refused) < len(mine)  # with one of ours dying, waiting ends
+        if not wait:
             return status, killed, len(refused)
-        status = found.pop(leader, status)
-        killed += list(found.values()).count(signal.SIGKILL)  # a raw status is the bare number
 
 
 class Warden:
@@ -341,7 +343,6 @@ class Warden:
         """Be the guard: let go of everything that is the warden's, serve, exit."""
         code = 1
         try:
-            os.setsid()  # so that no child can join our group
             adopt()
             os.close(signal.set_wakeup_fd(-1))
             self.wake.close()
@@ -371,8 +372,7 @@ class Warden:
 
     def sweep(self) -> bool:
         """Kill our children that are no guards; return whether some are still dying."""
-        struck = [strike(pid) for pid in children() if pid not in self.guards]
-        return any(struck)
+        return True in [strike(pid) for pid in children() if pid not in self.guards]
 
     def close(self) -> None:
         """Let the guards end what they guard, then kill whatever is left."""

@@ -1,7 +1,7 @@
 """Taking a directory away, whatever a plugin left in it, without following a link [I-66].
 
 A tree can be deeper than a process may hold directories open, and its directories can be
-closed to their owner. So each level is lifted to the top before it is emptied.
+closed to their owner; neither keeps a plugin from being removed.
 """
 
 import errno
@@ -10,10 +10,9 @@ import stat
 from typing import Final
 
 from stella.files.tree import DIRECTORY
-from stella.files.tree import held
 from stella.files.tree import names_in
 
-_OCCUPIED: Final = frozenset({errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR})
+_NEEDED: Final = stat.S_IRWXU
 
 
 def delete(above: int, name: str) -> None:
@@ -21,16 +20,28 @@ def delete(above: int, name: str) -> None:
 
     Raises the system's `OSError` at the first thing that cannot be deleted; a link is none.
     """
-    _open_up(above, name)
-    with held(os.open(name, DIRECTORY, dir_fd=above)) as top:
-        lifted = 0
-        while names := names_in(top):
-            for each in names:
-                if is_directory(top, each):
-                    lifted = _flatten(top, each, lifted)
-                else:
-                    os.unlink(each, dir_fd=top)
-    os.rmdir(name, dir_fd=above)
+    if not is_directory(above, name):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    # One directory is open at a time: the way back is `..`, compared with what was left there.
+    way: list[tuple[str, tuple[int, int], list[str]]] = []
+    here, names = os.dup(above), [name]
+    try:
+        while names or way:
+            if not names:
+                each, left, names = way.pop()
+                here = _moved(here, "..")
+                if _identity(here) != left:
+                    raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+                os.rmdir(each, dir_fd=here)
+            elif is_directory(here, each := names.pop()):
+                _open_up(here, each)
+                way.append((each, _identity(here), names))
+                here = _moved(here, each)
+                names = names_in(here)
+            else:
+                os.unlink(each, dir_fd=here)
+    finally:
+        os.close(here)
 
 
 def is_directory(above: int, name: str) -> bool:
@@ -38,34 +49,19 @@ def is_directory(above: int, name: str) -> bool:
     return stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
 
 
-def _flatten(top: int, name: str, lifted: int) -> int:
-    """Empty one directory: its files go, its directories move up. Returns the last number used."""
-    _open_up(top, name)
-    with held(os.open(name, DIRECTORY, dir_fd=top)) as here:
-        for each in names_in(here):
-            if is_directory(here, each):
-                _open_up(here, each)
-                lifted = _lift(here, each, top, lifted)
-            else:
-                os.unlink(each, dir_fd=here)
-    os.rmdir(name, dir_fd=top)
-    return lifted
+def _moved(here: int, name: str) -> int:
+    there = os.open(name, DIRECTORY, dir_fd=here)
+    os.close(here)
+    return there
 
 
-def _lift(here: int, name: str, top: int, lifted: int) -> int:
-    while True:
-        lifted += 1
-        try:
-            os.rename(name, f".{lifted}", src_dir_fd=here, dst_dir_fd=top)
-        except OSError as error:
-            if error.errno not in _OCCUPIED:
-                raise
-        else:
-            return lifted
+def _identity(directory: int) -> tuple[int, int]:
+    found = os.fstat(directory)
+    return found.st_dev, found.st_ino
 
 
 def _open_up(above: int, name: str) -> None:
-    """Give the owner back what a directory needs to be read, emptied and moved."""
+    """Give the owner back what a directory needs to be listed and emptied."""
     mode = os.stat(name, dir_fd=above, follow_symlinks=False).st_mode
-    if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
-        os.chmod(name, stat.S_IRWXU, dir_fd=above)
+    if mode & _NEEDED != _NEEDED:
+        os.chmod(name, _NEEDED, dir_fd=above)

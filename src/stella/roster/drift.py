@@ -105,16 +105,15 @@ def barrier(name: str, acceptance: Acceptance, way_out: str) -> str | None:
             assert_never(acceptance)
 
 
-def differences(acceptance: Acceptance) -> tuple[str, ...]:
-    """Return the changed paths and the differing lines of consent, one to a line [I-31]."""
-    match acceptance:
-        case Changed(paths=paths, consent=consent):
-            head = ("consent then (-) and now (+):",) if consent else ()
-            return (*_first(paths), *head, *consent)
-        case Accepted() | NotAccepted():
-            return ()
-        case _:
-            assert_never(acceptance)
+def explained(name: str, acceptance: Acceptance, way_out: str) -> tuple[str, ...]:
+    """Return the whole message of I-31: `barrier` and the consent lines that differ, if any."""
+    head = barrier(name, acceptance, way_out)
+    if head is None:
+        return ()
+    if not isinstance(acceptance, Changed) or not acceptance.consent:
+        return (head,)
+    lines = (f"  {line}" for line in acceptance.consent)
+    return (head, "consent then (-) and now (+):", *lines)
 
 
 def check_for_start(directory: Path, record: Record | None, lookup: Lookup) -> Acceptance:

@@ -204,11 +204,7 @@ def _recorded(record: Record | None) -> Iterable[str]:
 
 def _standing(plugin: Plugin) -> Iterable[str]:
     yield f"state: {plugin.state.value}"
-    if plugin.barrier is not None:
-        yield f"  {plugin.barrier}"
-    if isinstance(plugin.acceptance, Changed) and plugin.acceptance.consent:
-        yield "  consent then (-) and now (+):"
-        yield from (f"    {line}" for line in plugin.acceptance.consent)
+    yield from (f"  {line}" for line in plugin.explained)
 
 
 def _package(plugin: Plugin) -> Package | None:

@@ -144,16 +144,16 @@ def read_records(tier: Tier) -> Records:
     return _sorted_out(tier, file.plugin)
 
 
-def put(tier: Tier, record: Record, *, token: str) -> None:
+def put(tier: Tier, record: Record, *, mark: str) -> None:
     """Keep a record in place of the one of that name; the caller holds the tier alone.
 
     Written whole to a temporary file, synced and renamed [I-26]. Raises `RosterError`.
     """
     table = codec.plain(record)
-    _write(tier, read_records(tier), record.name, (table,), token)
+    _write(tier, read_records(tier), record.name, (table,), mark)
 
 
-def drop(tier: Tier, name: str, *, token: str) -> bool:
+def drop(tier: Tier, name: str, *, mark: str) -> bool:
     """Forget a plugin's record and return whether there was one; the caller holds the tier alone.
 
     Raises `RosterError`.
@@ -161,7 +161,7 @@ def drop(tier: Tier, name: str, *, token: str) -> bool:
     records = read_records(tier)
     if not any(table.get("name") == name for table in records.tables):
         return False
-    _write(tier, records, name, (), token)
+    _write(tier, records, name, (), mark)
     return True
 
 
@@ -227,9 +227,7 @@ def _place(tier: Tier) -> _Place | None:
     return _Place(path=path, device=found.st_dev, inode=found.st_ino)
 
 
-def _write(
-    tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...], token: str
-) -> None:
+def _write(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...], mark: str) -> None:
     others = tuple(table for table in old.tables if table.get("name") != name)
     place = _place(tier)
     file: dict[str, Any] = {"schema": _Schema.V1.value}
@@ -247,12 +245,12 @@ def _write(
         if old.damaged:
             os.rename(
                 path.name,
-                f"{path.name}.damaged-{token}",
+                f"{path.name}.damaged-{mark}",
                 src_dir_fd=directory,
                 dst_dir_fd=directory,
             )
             sync_directory(directory)
-        write_atomic(directory, path.name, data, _MODE, token=f"{tier.key}-{token}")
+        write_atomic(directory, path.name, data, _MODE, token=f"{tier.key}-{mark}")
 
 
 def _clear(directory: int, tier: Tier) -> None:

@@ -63,7 +63,7 @@ def place(root: int, package: Package, record: Record, tier: Tier, clock: Clock)
             _stage(root, directory, staging, package)
             os.rename(staging, name, src_dir_fd=directory, dst_dir_fd=directory)
             sync_directory(directory)
-        lock.put(tier, record, token=mark)
+        lock.put(tier, record, mark=mark)
         undo.pop_all()
 
 

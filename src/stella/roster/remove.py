@@ -59,7 +59,7 @@ def remove(name: str, places: Places, clock: Clock) -> Removed:
         mark = token(clock)
         for tier in places.tiers:
             directories += _remove_from(tier, name, mark)
-            if lock.drop(tier, name, token=mark):
+            if lock.drop(tier, name, mark=mark):
                 records.append(tier.record_path)
     return Removed(directories=tuple(directories), records=tuple(records))
 

@@ -30,6 +30,7 @@ from stella.roster.drift import NotAccepted
 from stella.roster.drift import barrier
 from stella.roster.drift import check
 from stella.roster.drift import check_for_start
+from stella.roster.drift import explained
 from stella.roster.lock import Record
 from stella.roster.lock import read_records
 from stella.roster.name import name_fault
@@ -96,6 +97,11 @@ class Plugin:
     def barrier(self) -> str | None:
         """Why it may not run and what to do about it, in one line; None when it may [I-30]."""
         return barrier(self.name, self.acceptance, self.way_out)
+
+    @property
+    def explained(self) -> tuple[str, ...]:
+        """The whole message about a plugin that may not run, line by line [I-31]."""
+        return explained(self.name, self.acceptance, self.way_out)
 
     @property
     def way_out(self) -> str:

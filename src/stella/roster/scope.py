@@ -209,10 +209,10 @@ def _make(held: ExitStack, above: int, path: Path, mode: int) -> None:
             os.mkdir(path.name, mode, dir_fd=above)
         except FileExistsError:
             return
+        held.push(partial(_unmake, above, path.name))
         # The process's umask is not the person's wish for what others may read.
         os.chmod(path.name, mode, dir_fd=above)
         sync_directory(above)
-    held.push(partial(_unmake, above, path.name))
 
 
 def _unmake(above: int, name: str, kind: type[BaseException] | None, *_: object) -> None:
@@ -222,7 +222,8 @@ def _unmake(above: int, name: str, kind: type[BaseException] | None, *_: object)
 
 
 def _claim(file: int, path: Path, patience: float) -> None:
-    for left in range(int(patience / _PAUSE_SECS), -1, -1):
+    left = int(patience / _PAUSE_SECS)
+    while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -231,6 +232,7 @@ def _claim(file: int, path: Path, patience: float) -> None:
                     f"{visible(str(path))}: another stella command has been changing these "
                     f"plugins for {patience:g} s; wait for it to end and try again"
                 ) from error
+            left -= 1
             time.sleep(_PAUSE_SECS)
         else:
             return

@@ -37,12 +37,25 @@ class Drive:
         self._cancelled_by: str | None = None
         self._cancel = asyncio.Event()
         self._thrown = False
+        self._working: asyncio.Future[object] | None = None
 
     def cancel(self, by: str) -> None:
-        """End the run: what is running is ended, the turn closes what is open [E-113]."""
+        """End the run: what is running is ended, the turn closes what is open [E-113].
+
+        Asked again, whatever has been given time to end is ended at once [S-12].
+        """
         if self._cancelled_by is None:
             self._cancelled_by = by
             self._cancel.set()
+        elif self._working is not None:
+            self._working.cancel()
+
+    async def prepare(self, work: Awaitable[object]) -> None:
+        """Wait for `work` that comes before a turn; a cancel ends it, and the turn hears of it."""
+        try:
+            await self._unless_cancelled(work)
+        except Cancelled:
+            self._thrown = False
 
     async def follow(self, turn: Turn[A]) -> A:
         """Drive `turn` to its end and return what it ends with.
@@ -82,11 +95,11 @@ class Drive:
 
     async def _unless_cancelled(self, answer: Awaitable[object]) -> object:
         """Wait for an answer, or end it and raise `Cancelled` when a cancel comes first."""
-        working = asyncio.ensure_future(answer)
+        working = self._working = asyncio.ensure_future(answer)
         watching = asyncio.ensure_future(self._cancel.wait())
         try:
             await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
+            if working.done() and not working.cancelled():
                 return working.result()
             self._thrown = True
             raise Cancelled(self._cancelled_by or "cancel")

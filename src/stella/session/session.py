@@ -169,7 +169,7 @@ async def _run(opened: _Opened, hands: Hands, on_drive: OnDrive) -> tuple[RunEnd
     on_drive(drive)
     try:
         prefix = _open(opened, hands)
-        await hands.watching.open()
+        await drive.prepare(hands.watching.open())
         transcript = Transcript([Message(role=Role.SYSTEM, content=prefix)])
         end = await drive.follow(run(_setup(opened, hands), transcript))
         _close(opened.telling, end)

@@ -146,7 +146,7 @@ def run(setup: RunSetup, transcript: Transcript) -> Turn[RunEnd]:
             yield from _rounds(state, setup.composition)
     except Cancelled as cancelled:
         return state.end(RunStatus.CANCELLED, cancelled.by)
-    return state.end(_status(state))
+    return state.end(_status(state), state.last.cancelled_by if state.last else None)
 
 
 def _rounds(state: _Run, composition: Composition) -> Turn[None]:

@@ -81,7 +81,10 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnd:
-    """How a turn ended [E-120]; `text` is its final text, or the sentence of its cause."""
+    """How a turn ended [E-120]; `text` is its final text, or the sentence of its cause.
+
+    `cancelled_by` is who ended it, None unless it was cancelled.
+    """
 
     status: TurnStatus
     cause: Cause | None
@@ -92,6 +95,7 @@ class TurnEnd:
     tally: Tally
     uses: tuple[ToolUse, ...]
     changes: ChangeBook
+    cancelled_by: str | None = None
 
 
 @dataclass(slots=True)
@@ -113,6 +117,7 @@ class _Ending:
     cause: Cause | None = None
     sentence: str = ""
     truncated: bool = False
+    cancelled_by: str | None = None
 
 
 SENTENCES = {
@@ -131,7 +136,12 @@ def turn(setup: TurnSetup, transcript: Transcript) -> Turn[TurnEnd]:
         yield from tell(setup.turn, started)
         ending = yield from _steps(setup, transcript, state)
     except Cancelled as cancelled:
-        ending = _Ending(status=TurnStatus.CANCELLED, cause=Cause.CANCEL, sentence=str(cancelled))
+        ending = _Ending(
+            status=TurnStatus.CANCELLED,
+            cause=Cause.CANCEL,
+            sentence=str(cancelled),
+            cancelled_by=cancelled.by,
+        )
     for path in state.book.restored:
         yield from tell(setup.turn, FileChanged(path=path, kind="restored", by=setup.turn))
     end = _ended(ending, state)
@@ -251,6 +261,7 @@ def _ended(ending: _Ending, state: _State) -> TurnEnd:
         tally=state.tally,
         uses=tuple(state.uses),
         changes=state.book,
+        cancelled_by=ending.cancelled_by,
     )
 
 

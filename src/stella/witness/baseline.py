@@ -81,8 +81,22 @@ async def measure(
         done = await _run(plan, root, env, cache)
     finally:
         left = _removed(cache)
-    measured = _read(plan, done, red_on_error=red_on_error)
+    measured = judged(plan, done, red_on_error=red_on_error)
     return replace(measured, notices=measured.notices + left)
+
+
+def judged(plan: ResolvedPlan, done: Completed, *, red_on_error: bool = False) -> Baseline:
+    """Return what one finished run of a plan says of its test [G-21]."""
+    output = done.stdout.decode("utf-8", "replace")
+    said = _reading(plan, done, output, red_on_error=red_on_error)
+    return Baseline(
+        baseline=said.baseline,
+        reason=said.reason,
+        exit_code=done.code if done.ending is Ending.EXITED else None,
+        duration_ms=done.duration_ms,
+        tail=output[-limits.TEST_TAIL_CHARS :],
+        notices=(done.reason,) if done.reason else (),
+    )
 
 
 def after_baseline(measured: Baseline, watch: Watch) -> tuple[Baseline, Watch, TamperReport]:
@@ -120,19 +134,6 @@ async def _run(plan: ResolvedPlan, root: Path, env: Mapping[str, str], cache: Pa
     )
 
 
-def _read(plan: ResolvedPlan, done: Completed, *, red_on_error: bool) -> Baseline:
-    output = done.stdout.decode("utf-8", "replace")
-    said = _reading(plan, done, output, red_on_error=red_on_error)
-    return Baseline(
-        baseline=said.baseline,
-        reason=said.reason,
-        exit_code=done.code if done.ending is Ending.EXITED else None,
-        duration_ms=done.duration_ms,
-        tail=output[-limits.TEST_TAIL_CHARS :],
-        notices=(done.reason,) if done.reason else (),
-    )
-
-
 def _reading(plan: ResolvedPlan, done: Completed, output: str, *, red_on_error: bool) -> Reading:
     if done.ending is not Ending.EXITED or done.code is None:
         return Reading(baseline=TestBaseline.UNOBSERVED, reason=_ENDINGS[done.ending])
@@ -147,6 +148,8 @@ def _removed(cache: Path) -> tuple[str, ...]:
     """Remove the private cache; what stays behind is told, not hidden."""
     try:
         shutil.rmtree(cache)
+    except FileNotFoundError:  # the plan itself was thorough
+        return ()
     except OSError as error:
         return (f"{visible(str(cache))} could not be removed: {visible(str(error))}",)
     return ()

@@ -113,7 +113,7 @@ class _Arguments:
         """
         for name in (word, word.partition("::")[0], word.removeprefix("@")):
             path = relative(self.root, name) if name else None
-            mode = 0 if path is None else _mode(self.root / path)
+            mode = 0 if path is None else mode_of(self.root / path)
             if path is None or not mode:
                 continue
             if stat.S_ISREG(mode):
@@ -202,13 +202,13 @@ def _names_a_path(args: Sequence[str], root: Path) -> bool:
         if not word.startswith(("-", "@")) and before not in _PYTEST_VALUED:
             known = not before.startswith("--") or "=" in before
             looks = "/" in word or "::" in word or word.endswith(".py")
-            if known or looks or _mode(root / word):
+            if known or looks or mode_of(root / word):
                 return True
         before = word
     return False
 
 
-def _mode(path: Path) -> int:
+def mode_of(path: Path) -> int:
     """Return the mode of what a path leads to, or 0 when nothing can be seen there."""
     try:
         return path.stat().st_mode

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from stella import limits
@@ -126,7 +125,7 @@ def leaves(root: Path, word: str) -> bool:
 
 def _not_found(program: str, path_value: str | None) -> str:
     message = f"test command: {searched(program, path_value)}"
-    if found := near(program, islice(_programs(path_value or ""), limits.PROGRAMS_LISTED)):
+    if found := near(program, _programs(path_value or "")):
         message += f"; did you mean {' or '.join(map(visible, found))}?"
     return message
 

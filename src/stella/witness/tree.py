@@ -81,6 +81,7 @@ class Reach:
     """How much of a tree is measured at most [T2-53]."""
 
     files: int = limits.TREE_FILES
+    entries: int = limits.WATCHED_ENTRIES
     milliseconds: int = limits.TREE_SECS * 1000
     kept_bytes: int = limits.TREE_KEPT_BYTES
 
@@ -196,13 +197,13 @@ class _Surveyor:
         yield from self.previous.files
 
     def _beneath(self, directory: str) -> Iterator[str]:
-        walk = Walk(self.root, [directory])
+        walk = Walk(self.root, [directory], most=self.reach.entries)
         for entry in walk.entries():
             self._check()
             if entry.kind in (Kind.FILE, Kind.LINK):
                 yield entry.path
         if walk.horizon is not None:
-            raise _Stopped(f"there are more than {limits.WATCHED_ENTRIES} directory entries")
+            raise _Stopped(f"there are more than {self.reach.entries} directory entries")
 
     def _is_directory(self, path: str) -> bool:
         """Return whether a real directory stands there, reached through real ones only."""

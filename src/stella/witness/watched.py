@@ -4,6 +4,7 @@ The set is computed once [G-30], and with it the scope of what must not appear l
 """
 
 import os
+import stat
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from stella.witness.artifact import Form
 from stella.witness.artifact import locate
 from stella.witness.artifact import readable
 from stella.witness.named import Named
+from stella.witness.named import mode_of
 from stella.witness.named import relative
 from stella.witness.runners import Runner
 from stella.witness.walk import Entry
@@ -151,7 +153,7 @@ class _Finder:
 
     def _check_link(self, path: str) -> None:
         place = self.root / path
-        if not place.is_dir():
+        if not stat.S_ISDIR(mode_of(place)):
             return
         leads = relative(self.root, os.path.realpath(place))
         if leads is None or not any(beneath(leads, start) for start in self.starts):

@@ -5,7 +5,9 @@ import signal
 import sys
 from collections.abc import Awaitable
 from collections.abc import Callable
+from collections.abc import Iterable
 from functools import partial
+from typing import cast
 
 import click
 
@@ -15,6 +17,7 @@ from stella.cli.board import board
 from stella.cli.flags import Given
 from stella.cli.flags import judged
 from stella.cli.progress import Progress
+from stella.cli.streams import say
 from stella.clock import SystemClock
 from stella.clock import stamp
 from stella.errors import ModelError
@@ -39,9 +42,9 @@ def _option(flag: str, help_text: str, metavar: str) -> Callable[..., Callable[.
 @click.command(
     name="run",
     help="Do one run: PROMPT, or `-` to read it from standard input.",
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    context_settings={"ignore_unknown_options": True},
 )
-@click.argument("prompt", required=False)
+@click.argument("words", metavar="[PROMPT|-]", nargs=-1)
 @_option("--workspace", "Root of the work; default: the repository you stand in.", "DIR")
 @_option("--model", "Which model answers, such as script:FILE.", "NAME")
 @_option("--permissions", "read-only, workspace (default) or all.", "MODE")
@@ -61,15 +64,16 @@ def command(ctx: click.Context, /, **flags: object) -> int:
     """Read the flags, run, print the result; the exit code is that of the result [S-11]."""
     around = ambient()
     known = tuple(name for option in ctx.command.params for name in option.opts)
+    words = tuple(map(str, cast("Iterable[object]", flags.pop("words"))))
     named = {key: value for key, value in flags.items() if key in Given.__dataclass_fields__}
-    asked = judged(Given(unknown=tuple(ctx.args), **named), known)  # type: ignore[arg-type]  # click's own types
+    asked = judged(Given(words=words, **named), known)  # type: ignore[arg-type]  # click's own types
     model, source = _model(flags["model"], around)
     options = Options(
         workspace=workspace_of(_text(flags["workspace"]), around),
         home=around.home,
         cwd=around.cwd,
         env=around.env,
-        prompt=_prompt(_text(flags["prompt"])),
+        prompt=_prompt(words[0] if words else None),
         model=model,
         model_source=source,
         mode=asked.mode,
@@ -83,30 +87,29 @@ def command(ctx: click.Context, /, **flags: object) -> int:
 def perform(options: Options, output_format: str) -> Finished:
     """Do one run, print what its format wants, and return what came of it [S-21 to S-24]."""
     progress = Progress()
-    out = _Out()
 
     def hear(record: Record, fact: Fact) -> None:
         if output_format == "stream-json":
             plain = codec.plain(record)
             del plain["prev"]
-            out.line(codec.encode(plain).decode())
+            say(sys.stdout, codec.encode(plain).decode())
         for line in progress.lines(fact):
-            sys.stderr.write(f"{line}\n")
+            say(sys.stderr, line)
 
     clock = SystemClock()
     done = asyncio.run(_signalled(partial(run_once, options, clock, (hear,))))
     if output_format == "text":
-        out.line(done.result.answer)
+        say(sys.stdout, done.result.answer)
     elif output_format == "json":
-        out.line(codec.encode(done.result).decode())
+        say(sys.stdout, codec.encode(done.result).decode())
     else:
         last = {"seq": None, "ts": stamp(clock.now()), "type": "result", "turn": None}
-        out.line(codec.encode({**last, "data": done.result}).decode())
+        say(sys.stdout, codec.encode({**last, "data": done.result}).decode())
     if output_format == "text" or done.result.status.value != "met":
         for line in board(done):
-            sys.stderr.write(f"{line}\n")
+            say(sys.stderr, line)
     if done.trouble is not None:
-        sys.stderr.write(f"stella: {done.trouble}\n")
+        say(sys.stderr, f"stella: {done.trouble}")
     return done
 
 
@@ -115,39 +118,26 @@ async def _signalled(begin: Callable[..., Awaitable[Finished]]) -> Finished:
     loop = asyncio.get_running_loop()
     drives: list[Drive] = []
     heard: list[str] = []
-    task = asyncio.ensure_future(begin(on_drive=drives.append))
+
+    def begun(drive: Drive) -> None:
+        drives.append(drive)
+        for name in heard:
+            drive.cancel(name)
 
     def hear(number: signal.Signals) -> None:
+        if not heard:
+            say(sys.stderr, f"cancelling ({number.name}); once more ends at once")
         heard.append(number.name)
-        if len(heard) > 1 or not drives:
-            task.cancel()
-            return
-        sys.stderr.write(f"cancelling ({number.name}); once more ends at once\n")
-        drives[0].cancel(number.name)
+        for drive in drives:
+            drive.cancel(number.name)
 
     for number in _SIGNALS:
         loop.add_signal_handler(number, hear, number)
     try:
-        return await task
+        return await begin(on_drive=begun)
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
-
-
-class _Out:
-    """Standard output; when its reader has gone, the run goes on without it [S-12]."""
-
-    def __init__(self) -> None:
-        self._open = True
-
-    def line(self, text: str) -> None:
-        if not self._open:
-            return
-        try:
-            sys.stdout.write(f"{text}\n")
-            sys.stdout.flush()
-        except BrokenPipeError:
-            self._open = False
 
 
 def _text(value: object) -> str | None:

@@ -1,0 +1,47 @@
+"""The standard streams of a command: there, in UTF-8, and without them when nobody reads [S-12].
+
+What a command says decides nothing, so a stream that has gone never ends what is being done.
+"""
+
+import io
+import os
+import sys
+from typing import Final
+from typing import TextIO
+
+_STANDARD: Final = (0, 1, 2)
+
+
+def settle() -> None:
+    """Make the process's standard streams usable, whoever started it.
+
+    A closed descriptor leads nowhere from now on, so that no file of ours gets its number.
+    Whatever the locale says, what is written is UTF-8 and never fails for a character.
+    """
+    for number in _STANDARD:
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this one
+    sys.stdin = sys.stdin or os.fdopen(0, "r", encoding="utf-8", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def say(stream: TextIO, text: str) -> None:
+    """Write one line at once; when the reader has gone, nowhere, now and later [S-12]."""
+    try:
+        stream.write(f"{text}\n")
+        stream.flush()
+    except BrokenPipeError:
+        let_go(stream)
+
+
+def let_go(stream: TextIO) -> None:
+    """Lead a stream nowhere: what is still in it could not be written when the process ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

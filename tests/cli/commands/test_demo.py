@@ -1,0 +1,49 @@
+"""The demo tells a true story or says that it did not [S-45 to S-47]."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from tests.making.commands import shell
+
+
+def leftovers() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob("stella-demo-*"))
+
+
+def test_the_demo_shows_consent_hold_and_met_and_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = leftovers()
+    with shell(tmp_path, capsys, {"TMPDIR": str(tmp_path)}) as here:
+        said = here.stella("demo", "--plain")
+        assert said.code == 0, said.err
+        for word in (
+            "FAILED (errors=2)",
+            "Install the plugin `verify`?",
+            "The demo answers yes, for its own directory only.",
+            "verify holds the turn (1 of 2)",
+            "met: after 2 rounds",
+            "tamper: clean",
+            "The journal of the run: ",
+            "stella journal verify ses-",
+        ):
+            assert word in said.err
+        assert not list(here.root.glob(".stella")), "the person's workspace is untouched"
+        assert not here.home.exists(), "the person's home is untouched"
+    assert leftovers() == before
+
+
+def test_what_is_kept_can_be_looked_into(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with shell(tmp_path, capsys, {"TMPDIR": str(tmp_path)}) as here:
+        tempfile.tempdir = None
+        try:
+            said = here.stella("demo", "--keep")
+        finally:
+            tempfile.tempdir = None
+        line = next(row for row in said.err.splitlines() if "journal verify" in row)
+        verified = here.stella(*line.split()[1:])
+        assert verified.code == 0
+        assert ": ok, " in verified.out

@@ -1,0 +1,145 @@
+"""`stella run` in this process; tests/ends runs it as one of its own [S-20 to S-25]."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from tests.making.commands import Shell
+from tests.making.commands import shell
+from tests.making.sessions import VERIFY
+from tests.making.sessions import mends
+from tests.making.sessions import says
+from tests.making.sessions import script
+
+
+def model(here: Shell, *lines: object) -> str:
+    path = here.root.parent / "replies.jsonl"
+    return f"script:{script(path, *lines)}"  # type: ignore[arg-type]  # lines of a script
+
+
+def test_text_prints_the_answer_and_tells_the_story_aside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[S-21]"""
+    with shell(tmp_path, capsys) as here:
+        said = here.stella("run", "go", "--model", model(here, *mends(7)))
+        assert (said.code, said.out) == (0, "It says 7 now.\n")
+        for word in ("write_file answer.txt  ok", "completed: after 1 round", "nothing was judged"):
+            assert word in said.err
+        assert "journal .stella/private/sessions/" in said.err
+
+
+def test_a_verified_run_shows_its_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """[S-43]"""
+    with shell(tmp_path, capsys) as here:
+        here.stella("plugin", "install", VERIFY, "--yes")
+        said = here.stella(
+            *("run", "go", "--model", model(here, *mends(43), *mends(42))),
+            *("--pipeline", "verify", "--test-command", "python3 check.py"),
+        )
+        assert said.code == 0, said.err
+        for word in (
+            "verify holds the turn (1 of 2): tests-flip, tests-pass not met",
+            "met: after 2 rounds",
+            "  met     tests-flip: ",
+            "  evidence: reported by the plugin",
+            "  tamper: clean",
+        ):
+            assert word in said.err
+
+
+def test_json_is_one_object_and_the_board_stays_away_when_met(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[S-22, D-81]"""
+    with shell(tmp_path, capsys) as here:
+        here.stella("plugin", "install", VERIFY, "--yes")
+        said = here.stella(
+            *("run", "go", "--model", model(here, *mends(42)), "--output-format", "json"),
+            *("--pipeline", "verify", "--test-command", "python3 check.py"),
+        )
+        result = json.loads(said.out)
+        assert (said.code, result["status"], said.out.count("\n")) == (0, "met", 1)
+        assert "tamper: clean" not in said.err
+
+
+def test_stream_json_ends_with_the_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[S-24]"""
+    with shell(tmp_path, capsys) as here:
+        said = here.stella(
+            "run", "go", "--model", model(here, says("x")), "--output-format", "stream-json"
+        )
+        lines = [json.loads(line) for line in said.out.splitlines()]
+        assert [line["seq"] for line in lines[:-1]] == list(range(1, len(lines)))
+        assert not any("prev" in line for line in lines)
+        assert (lines[-1]["seq"], lines[-1]["type"]) == (None, "result")
+        assert lines[-1]["data"]["journal"]["records"] == len(lines) - 1
+
+
+@pytest.mark.parametrize("words", [(), ("-",)])
+def test_a_prompt_can_come_from_standard_input(
+    words: tuple[str, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """[S-8]"""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("von innen: 週\n".encode())))
+    with shell(tmp_path, capsys) as here:
+        said = here.stella(
+            *("run", *words, "--model", model(here, says("x")), "--output-format", "stream-json")
+        )
+        prompts = [json.loads(line) for line in said.out.splitlines() if '"prompt"' in line]
+        assert prompts[0]["data"]["text"] == "von innen: 週\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"), [(b" \n", "blank"), (b"\xff", "not UTF-8"), (b"x" * (2**20 + 1), "longer")]
+)
+def test_a_bad_prompt_is_refused(
+    data: bytes,
+    words: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """[S-8] limits.PROMPT_BYTES, one past it."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with shell(tmp_path, capsys) as here:
+        said = here.stella("run", "--model", model(here, says("x")))
+        assert said.code == 2
+        assert words in said.err
+        assert not (here.root / ".stella").exists()
+
+
+def test_a_prompt_at_the_limit_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[S-8] limits.PROMPT_BYTES, at it."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 2**20)))
+    with shell(tmp_path, capsys) as here:
+        assert here.stella("run", "--model", model(here, says("x"))).code == 0
+
+
+def test_without_a_model_the_ways_to_choose_one_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[M2-15]"""
+    with shell(tmp_path, capsys, {"STELLA_MODEL": ""}) as here:
+        said = here.stella("run", "go")
+        assert said.code == 1
+        assert "--model" in said.err
+        assert "STELLA_MODEL" in said.err
+
+
+def test_the_model_can_come_from_the_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[M2-15]"""
+    path = script(tmp_path / "replies.jsonl", says("from the variable"))
+    with shell(tmp_path, capsys, {"STELLA_MODEL": f"script:{path}"}) as here:
+        assert here.stella("run", "go").out == "from the variable\n"

@@ -1,0 +1,147 @@
+"""The flags of `run`: every fault of a command line in one message [S-2, D-1, D-10]."""
+
+import pytest
+
+from stella import limits
+from stella.authority.gate import Mode
+from stella.cli.flags import Given
+from stella.cli.flags import judged
+from stella.errors import TestCommandError
+from stella.errors import UsageError
+
+KNOWN = ("--pipeline", "--max-holds", "--max-steps", "--test-command", "--output-format")
+
+
+def refused(given: Given) -> str:
+    with pytest.raises(UsageError) as error:
+        judged(given, KNOWN)
+    return error.value.message
+
+
+def test_without_flags_the_plain_loop_runs() -> None:
+    flags = judged(Given(), KNOWN)
+    assert flags.pipeline is None
+    assert (flags.max_steps, flags.output_format) == (limits.STEPS_DEFAULT, "text")
+    assert (flags.mode, flags.mode_source) == (Mode.WORKSPACE, "default")
+
+
+def test_a_pipeline_takes_its_grants() -> None:
+    """[D-1]"""
+    flags = judged(
+        Given(
+            pipeline=" survey-v1 ,verify",
+            test_command="pytest -q",
+            test_timeout="600",
+            watch_tests=("tests/**",),
+            red_on_error=True,
+            max_holds="0",
+            permissions="all",
+        ),
+        KNOWN,
+    )
+    assert flags.pipeline is not None
+    assert flags.pipeline.names == ("survey-v1", "verify")
+    assert (flags.pipeline.test_secs, flags.pipeline.max_holds) == (600, 0)
+    assert flags.pipeline.watch == ("tests/**",)
+    assert flags.pipeline.red_on_error
+    assert (flags.mode, flags.mode_source) == (Mode.ALL, "flag")
+
+
+@pytest.mark.parametrize(
+    ("name", "flag", "low", "high"),
+    [
+        ("max_steps", "--max-steps", 1, limits.STEPS_MAX),
+        ("max_holds", "--max-holds", 0, limits.HOLDS_MAX),
+        ("test_timeout", "--test-timeout", limits.TEST_SECS_MIN, limits.TEST_SECS_MAX),
+    ],
+)
+@pytest.mark.behaviour("K-119")
+def test_a_number_names_its_range_and_is_taken_at_both_ends(
+    name: str, flag: str, low: int, high: int
+) -> None:
+    """[S-2] limits.STEPS_MAX, limits.HOLDS_MAX, limits.TEST_SECS_MAX, limits.TEST_SECS_MIN."""
+    for good in (low, high):
+        flags = judged(Given(pipeline="x", **{name: str(good)}), KNOWN)  # type: ignore[arg-type]  # one of three fields
+        assert flags.pipeline is not None
+    for bad in (str(low - 1), str(high + 1), "x", "1.0", "", " 1", "+1", "٣", "9" * 5000):
+        said = refused(Given(pipeline="x", **{name: bad}))  # type: ignore[arg-type]  # one of three fields
+        assert f"{flag}: expected {low} to {high}" in said
+
+
+@pytest.mark.parametrize("value", ["", " ", "a,", ",a", "a,,b"])
+@pytest.mark.behaviour("K-89")
+def test_an_empty_part_is_refused(value: str) -> None:
+    """[D-1]"""
+    assert "empty part" in refused(Given(pipeline=value))
+
+
+@pytest.mark.behaviour("K-88")
+def test_both_pipeline_flags_exclude_each_other() -> None:
+    """[D-5]"""
+    assert "exclude each other" in refused(Given(pipeline="x", no_pipeline=True))
+
+
+@pytest.mark.parametrize(
+    ("given", "flag"),
+    [
+        (Given(test_command="pytest"), "--test-command"),
+        (Given(watch_tests=("x",)), "--watch-tests"),
+        (Given(test_timeout="5"), "--test-timeout"),
+        (Given(red_on_error=True), "--red-on-error"),
+        (Given(max_holds="1"), "--max-holds"),
+        (Given(max_holds="1", no_pipeline=True), "--max-holds"),
+    ],
+)
+@pytest.mark.behaviour("K-91")
+def test_what_only_a_pipeline_means_needs_one(given: Given, flag: str) -> None:
+    """[D-10]"""
+    assert f"{flag} needs a pipeline" in refused(given)
+
+
+def test_a_refused_test_command_alone_has_its_own_code() -> None:
+    """[S-23]"""
+    with pytest.raises(TestCommandError) as alone:
+        judged(Given(pipeline="x", test_command="a && b"), KNOWN)
+    assert alone.value.code == "test_command"
+    with pytest.raises(UsageError) as among:
+        judged(Given(pipeline="x", test_command="a && b", max_steps="0"), KNOWN)
+    assert among.value.code == "usage"
+
+
+def test_every_fault_is_told_at_once() -> None:
+    """[S-2]"""
+    said = refused(
+        Given(
+            pipeline="a,",
+            test_command="a | b",
+            max_holds="9",
+            max_steps="0",
+            output_format="jsn",
+            permissions="ask",
+            words=("go", "--pipline", "x"),
+        )
+    )
+    for word in (
+        'no flag "--pipline"; did you mean --pipeline?',
+        "--max-holds: expected 0 to 8",
+        "--max-steps: expected 1 to 1000",
+        '--output-format: "jsn" is none; did you mean json?',
+        '--permissions: "ask" is none',
+        "empty part",
+        "|",
+    ):
+        assert word in said
+    assert said.startswith("several faults:\n")
+
+
+def test_what_was_typed_is_shown_safely() -> None:
+    """[C-5]"""
+    assert "\x1b" not in refused(Given(words=("--\x1b[31m",), max_steps="\x1b"))
+
+
+def test_a_second_argument_is_no_prompt() -> None:
+    """[S-8]"""
+    assert 'unexpected argument "there"; put the prompt in quotes' in refused(
+        Given(words=("go", "there"))
+    )
+    assert judged(Given(words=("-",)), KNOWN).pipeline is None

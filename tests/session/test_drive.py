@@ -1,0 +1,160 @@
+"""The drive answers questions in order, and a cancel reaches what is running, then the turn."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+from typing import cast
+
+import pytest
+from tests.making.playing import says
+
+from stella.clock import SystemClock
+from stella.errors import JournalError
+from stella.journal.journal import Journal
+from stella.journal.journal import new_session_id
+from stella.message import Message
+from stella.message import Role
+from stella.redact import Redactor
+from stella.session.drive import Drive
+from stella.session.hands import Hands
+from stella.session.telling import Telling
+from stella.turn.ask import Cancelled
+from stella.turn.ask import Turn
+from stella.turn.ask import ask
+from stella.turn.facts import Noticed
+from stella.turn.questions import AskModel
+from stella.turn.questions import Modelled
+from stella.turn.questions import tell
+
+QUESTION = AskModel(messages=(Message(role=Role.USER, content="x"),), role="worker")
+
+
+class SlowHands:
+    """Hands whose model thinks until it is let go, and remembers that it was ended."""
+
+    def __init__(self, *, quick: bool = False) -> None:
+        self.quick = quick
+        self.thinking = asyncio.Event()
+        self.ended = False
+
+    async def model(self, _question: AskModel) -> Modelled:
+        self.thinking.set()
+        try:
+            if not self.quick:
+                await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.ended = True
+            raise
+        return Modelled(reply=says(), duration_ms=1)
+
+
+def telling(root: Path) -> Telling:
+    root.mkdir(exist_ok=True)
+    clock = SystemClock()
+    return Telling(Journal.create(root, new_session_id(clock), clock, Redactor()))
+
+
+def drive(root: Path, hands: SlowHands) -> tuple[Drive, Telling]:
+    written = telling(root)
+    return Drive(written, cast("Hands", hands)), written
+
+
+def noticed(text: str) -> Noticed:
+    return Noticed(code="test", text=text)
+
+
+def story() -> Turn[str]:
+    yield from tell(None, noticed("begins"), durable=True)
+    try:
+        modelled = yield from ask(QUESTION)
+    except Cancelled as cancelled:
+        yield from tell(None, noticed("closes"))
+        return str(cancelled)
+    return f"answered in {modelled.duration_ms}"
+
+
+def texts(written: Telling) -> list[str]:
+    return [fact.text for fact in written.told if isinstance(fact, Noticed)]
+
+
+def test_questions_are_answered_and_facts_written_in_order(tmp_path: Path) -> None:
+    async def go() -> None:
+        driving, written = drive(tmp_path / "w", SlowHands(quick=True))
+        assert await driving.follow(story()) == "answered in 1"
+        assert texts(written) == ["begins"]
+        written.journal.close()
+
+    asyncio.run(go())
+
+
+def test_a_cancel_ends_what_is_running_before_the_turn_hears_of_it(tmp_path: Path) -> None:
+    """[E-113]"""
+
+    async def go() -> None:
+        hands = SlowHands()
+        driving, written = drive(tmp_path / "w", hands)
+        following = asyncio.create_task(driving.follow(story()))
+        await hands.thinking.wait()
+        driving.cancel("SIGINT")
+        driving.cancel("SIGTERM")
+        assert await following == "cancelled by SIGINT"
+        assert hands.ended
+        assert texts(written) == ["begins", "closes"]
+        written.journal.close()
+
+    asyncio.run(go())
+
+
+def test_a_cancel_before_a_question_is_heard_at_it(tmp_path: Path) -> None:
+    async def go() -> None:
+        hands = SlowHands()
+        driving, written = drive(tmp_path / "w", hands)
+        driving.cancel("SIGINT")
+        assert await driving.follow(story()) == "cancelled by SIGINT"
+        assert not hands.thinking.is_set(), "nothing was started"
+        written.journal.close()
+
+    asyncio.run(go())
+
+
+def test_a_cancelled_task_closes_the_turn_and_is_cancelled(tmp_path: Path) -> None:
+    """[S-75]"""
+
+    async def go() -> None:
+        hands = SlowHands()
+        driving, written = drive(tmp_path / "w", hands)
+        following = asyncio.create_task(driving.follow(story()))
+        await hands.thinking.wait()
+        following.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await following
+        assert hands.ended
+        assert texts(written) == ["begins", "closes"]
+        written.journal.close()
+
+    asyncio.run(go())
+
+
+def test_a_broken_journal_ends_the_drive(tmp_path: Path) -> None:
+    """[E-6]"""
+
+    async def go() -> None:
+        driving, written = drive(tmp_path / "w", SlowHands(quick=True))
+        written.journal.close()
+        with pytest.raises(JournalError):
+            await driving.follow(story())
+
+    asyncio.run(go())
+
+
+def test_a_question_nobody_answers_is_a_fault_of_ours(tmp_path: Path) -> None:
+    def odd() -> Turn[Any]:
+        return (yield from ask(cast("AskModel", "nonsense")))
+
+    async def go() -> None:
+        driving, written = drive(tmp_path / "w", SlowHands(quick=True))
+        with pytest.raises(AssertionError):
+            await driving.follow(odd())
+        written.journal.close()
+
+    asyncio.run(go())

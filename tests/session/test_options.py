@@ -1,0 +1,26 @@
+from pathlib import Path
+
+from stella import limits
+from stella.authority.gate import Mode
+from stella.session.options import Options
+from stella.session.options import Pipeline
+
+
+def test_what_nobody_set_is_the_default() -> None:
+    """[D-45, G-11, E-80]"""
+    options = Options(
+        workspace=Path("/w"),
+        home=Path("/h"),
+        cwd=Path("/w"),
+        env={},
+        prompt="x",
+        model="script:m",
+        model_source="flag",
+    )
+    assert (options.mode, options.max_steps) == (Mode.WORKSPACE, limits.STEPS_DEFAULT)
+    assert options.pipeline is None
+    pipeline = Pipeline(names=("verify",))
+    assert (pipeline.max_holds, pipeline.test_secs) == (
+        limits.HOLDS_DEFAULT,
+        limits.TEST_SECS_DEFAULT,
+    )

@@ -1,0 +1,107 @@
+"""From an installed plugin to a member of a run [D-36, M-17]."""
+
+from pathlib import Path
+
+import pytest
+from tests.making.plugins import written
+from tests.making.sessions import VERIFY
+from tests.making.sessions import installed
+from tests.making.sessions import options
+from tests.making.sessions import project
+from tests.making.sessions import says
+from tests.making.sessions import script
+from tests.making.sessions import verifying
+from tests.session.test_selection import plugin
+
+from stella.manifest.read import read_manifest
+from stella.session.pipeline import bind
+from stella.session.pipeline import member_of
+from stella.session.pipeline import rule_for
+from stella.verdict.rule import FlipPolicy
+from stella.wire.grade import Grade
+from stella.wire.points import Point
+from stella.wire.points import Signal
+
+STAGES = """
+[loop]
+participation = "steering"
+points = ["before_turn"]
+[subloop]
+stages = ["think"]
+[roles.planner]
+tier = "plan"
+[runtime]
+argv = ["python3", "${plugin_dir}/main.py"]
+timeout_secs = 900
+env = ["PATH", "OPENAI_API_KEY", "NOT_SET_ANYWHERE"]
+[wrapper]
+id = "survey-v1"
+[[wrapper.stages]]
+name = "triage"
+[[wrapper.stages]]
+name = "research"
+if = "questions > 0"
+[[wrapper.stages]]
+name = "execute"
+"""
+
+
+def test_a_member_has_what_its_manifest_declares() -> None:
+    member = member_of(plugin("survey", body=STAGES))
+    assert (member.name, member.wrapper, member.grade) == ("survey", "survey-v1", Grade.STEERING)
+    assert member.points == {Point.BEFORE_TURN}
+    assert member.roles == {"planner"}
+    assert [stage.name for stage in member.stages] == ["triage", "research", "execute"]
+    condition = member.stages[1].condition
+    assert condition is not None
+    assert condition.signal is Signal.QUESTIONS
+
+
+def test_the_rule_of_verify_is_its_declaration() -> None:
+    rule = rule_for(read_manifest((VERIFY / "plugin.toml").read_bytes()).manifest)
+    assert set(rule.requirements) == {"tests-flip", "tests-pass"}
+    assert rule.oracle is not None
+    assert rule.oracle.flip is FlipPolicy.REQUIRED
+    assert [check.check for check in rule.oracle.checks] == ["test-command-exit-code <= 0"]
+
+
+def test_without_a_pipeline_nothing_is_bound(tmp_path: Path) -> None:
+    root = project(tmp_path / "work")
+    model = script(tmp_path / "m", says("x"))
+    assert bind(options(root, tmp_path / "home", model), root) is None
+
+
+@pytest.mark.behaviour("K-44", "B58")
+def test_a_process_gets_exactly_its_names_and_never_a_credential(tmp_path: Path) -> None:
+    """[T-10, T-11, D-11, D-45]"""
+    root = project(tmp_path / "work")
+    source = written(tmp_path / "src", f'name = "survey"\n{STAGES}', "")
+    installed(root, tmp_path / "home", source)
+    model = script(tmp_path / "m", says("x"))
+    env = {"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "k", "HOME": "/h"}
+    wanted = options(
+        root, tmp_path / "home", model, env=env, pipeline=verifying(names=("survey-v1",))
+    )
+    bound = bind(wanted, root)
+    assert bound is not None
+    process = bound.plugins["survey"]
+    assert process.env == {"PATH": "/usr/bin:/bin"}
+    assert process.argv[1] == str(root / ".stella/plugins/survey/main.py")
+    assert Path(process.argv[0]).is_absolute()
+    assert [code for code, _ in bound.notices] == ["credential_withheld"]
+    assert bound.composition.variant == "survey-v1"
+
+
+def test_the_bound_pipeline_is_recorded_with_digests(tmp_path: Path) -> None:
+    """[J2-40]"""
+    root = project(tmp_path / "work")
+    installed(root, tmp_path / "home")
+    model = script(tmp_path / "m", says("x"))
+    bound = bind(options(root, tmp_path / "home", model, pipeline=verifying()), root)
+    assert bound is not None
+    (member,) = bound.fact.members
+    assert member.digest.startswith("sha256:")
+    assert len(member.rule_sha256) == 64
+    assert bound.fact.max_holds == 2
+    assert bound.fact.signals["test-command"] is True
+    assert len(bound.fact.signals) == len(Signal)

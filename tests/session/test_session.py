@@ -1,0 +1,277 @@
+"""One session with one run, with everything real but the model."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+from tests.making.sessions import calls
+from tests.making.sessions import finished
+from tests.making.sessions import installed
+from tests.making.sessions import mends
+from tests.making.sessions import options
+from tests.making.sessions import project
+from tests.making.sessions import says
+from tests.making.sessions import script
+from tests.making.sessions import verifying
+
+from stella import codec
+from stella.authority.gate import Mode
+from stella.errors import ModelError
+from stella.errors import NotAccepted
+from stella.errors import PipelineError
+from stella.errors import TestCommandError
+from stella.errors import UsageError
+from stella.journal import recover
+from stella.journal.entry import Record
+from stella.session.facts import SessionClosed
+from stella.session.facts import SessionOpened
+from stella.turn.facts import Baselined
+from stella.turn.facts import CallJudged
+from stella.turn.facts import Exchanged
+from stella.turn.facts import Fact
+from stella.turn.facts import FileChanged
+from stella.turn.facts import Noticed
+from stella.turn.facts import RunStatus
+
+
+def test_a_plain_run_completes_and_its_record_is_whole(tmp_path: Path) -> None:
+    """[D-6, J2-11, Q-16]"""
+    root = project(tmp_path / "work")
+    model = script(tmp_path / "m", *mends(7))
+    done = finished(options(root, tmp_path / "home", model))
+    assert (done.result.status, done.result.exit_code) == (RunStatus.COMPLETED, 0)
+    assert done.result.answer == "It says 7 now."
+    assert done.result.changed_files == ("answer.txt",)
+    assert [(row.name, row.calls, row.errors) for row in done.result.tools] == [
+        ("read_file", 1, 0),
+        ("write_file", 1, 0),
+    ]
+    path = root / done.result.journal.path
+    lines = path.read_bytes().splitlines()
+    assert hashlib.sha256(lines[-1]).hexdigest() == done.result.journal.head
+    assert len(lines) == done.result.journal.records
+    reading = recover.read(path)
+    assert reading.damage is None
+    assert [record.type for record in reading.records][:4] == [
+        "session_opened",
+        "system_prompt",
+        "tools_offered",
+        "prompt",
+    ]
+    assert [record.type for record in reading.records][-2:] == ["run_ended", "session_closed"]
+
+
+@pytest.mark.behaviour("A5", "A17")
+def test_a_held_turn_is_mended_and_met(tmp_path: Path) -> None:
+    """The main job: round 0 unmet and held, round 1 met, the test's files watched and clean."""
+    root = project(tmp_path / "work")
+    installed(root, tmp_path / "home")
+    model = script(tmp_path / "m", *mends(43), *mends(42))
+    done = finished(options(root, tmp_path / "home", model, pipeline=verifying()))
+    assert (done.result.status, done.result.rounds) == (RunStatus.MET, 2)
+    assert done.result.pipeline == "verify"
+    assert done.result.faults == ()
+    asked = [fact for fact in done.told if isinstance(fact, Exchanged)]
+    assert [fact.request["round"] for fact in asked] == [0, 1]
+    assert asked[0].request["turn"]["changed_files"] == ["answer.txt"]
+    test = asked[0].request["candidate"]["test"]
+    assert test == {"program": "python3", "args": ["check.py"], "baseline": "failed"}
+    baseline = next(fact for fact in done.told if isinstance(fact, Baselined))
+    assert baseline.path is not None
+    assert Path(baseline.path).is_absolute()
+    assert [pin.path for pin in baseline.watched] == ["check.py"]
+
+
+@pytest.mark.behaviour("K-105")
+def test_the_grant_carries_the_words_as_typed_and_nothing_of_the_host(tmp_path: Path) -> None:
+    """[G-10, W-23]"""
+    root = project(tmp_path / "work")
+    installed(root, tmp_path / "home")
+    model = script(tmp_path / "m", *mends(42))
+    done = finished(options(root, tmp_path / "home", model, pipeline=verifying()))
+    request = json.dumps(next(f.request for f in done.told if isinstance(f, Exchanged)))
+    baseline = next(fact for fact in done.told if isinstance(fact, Baselined))
+    assert str(baseline.path) not in request
+    assert "timeout" not in request
+
+
+def test_nothing_is_on_disk_when_a_run_is_refused(tmp_path: Path) -> None:
+    """[D-10, S-23]"""
+    root = project(tmp_path / "work")
+    home = tmp_path / "home"
+    model = script(tmp_path / "m", says("x"))
+    before = sorted(tmp_path.rglob("*"))
+    refusals = (
+        ({"model": "script:nowhere.jsonl"}, UsageError),
+        ({"model": "anthropic/some-model"}, ModelError),
+        ({"model": "nonsense"}, UsageError),
+        ({"pipeline": verifying()}, UsageError),
+        ({"workspace": tmp_path / "gone"}, UsageError),
+    )
+    for more, kind in refusals:
+        with pytest.raises(kind):
+            finished(options(root, home, model, **more))
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.behaviour("K-160")
+def test_one_changed_byte_refuses_the_run(tmp_path: Path) -> None:
+    """[I-30, D-10 step 3]"""
+    root = project(tmp_path / "work")
+    installed(root, tmp_path / "home")
+    main = root / ".stella" / "plugins" / "verify" / "main.py"
+    main.write_bytes(main.read_bytes() + b"\n")
+    model = script(tmp_path / "m", *mends(42))
+    with pytest.raises(NotAccepted, match=r"main\.py"):
+        finished(options(root, tmp_path / "home", model, pipeline=verifying()))
+    assert not (root / ".stella" / "private").exists()
+
+
+def test_a_bad_test_command_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    """[G-5, D-83]"""
+    root = project(tmp_path / "work")
+    installed(root, tmp_path / "home")
+    model = script(tmp_path / "m", *mends(42))
+    wanted = options(
+        root, tmp_path / "home", model, pipeline=verifying(test_command="python3 a && b")
+    )
+    with pytest.raises(TestCommandError, match="&"):
+        finished(wanted)
+    assert not (root / ".stella" / "private").exists()
+
+
+@pytest.mark.behaviour("J1")
+def test_no_tool_and_no_journal_sees_a_credential(tmp_path: Path) -> None:
+    """[T2-45, M2-28]"""
+    root = project(tmp_path / "work")
+    secret = "a-key-of-some-provider-0123456789"
+    env = dict(os.environ) | {"ANTHROPIC_API_KEY": secret, "MY_TOKEN": "t", "PLAIN": "seen"}
+    model = script(
+        tmp_path / "m", calls("bash", command=f"env; echo {secret}"), says(f"the key is {secret}")
+    )
+    done = finished(options(root, tmp_path / "home", model, env=env))
+    journal = (root / done.result.journal.path).read_text("utf-8")
+    assert secret not in journal
+    assert "[redacted]" in journal
+    assert "PLAIN=seen" in journal
+    assert "MY_TOKEN" not in journal
+
+
+def test_a_call_beyond_the_mode_is_refused_and_nothing_happens(tmp_path: Path) -> None:
+    """[A-20, A-36, A-53]"""
+    root = project(tmp_path / "work")
+    model = script(
+        tmp_path / "m",
+        calls("read_file", path="answer.txt"),
+        calls("write_file", path="answer.txt", content="0\n"),
+        calls("bash", command="touch made"),
+        says("done"),
+    )
+    done = finished(options(root, tmp_path / "home", model, mode=Mode.READ_ONLY))
+    assert (root / "answer.txt").read_text("utf-8") == "41\n"
+    assert not (root / "made").exists()
+    assert [(row.tool, row.cause) for row in done.result.refusals] == [
+        ("write_file", "mode"),
+        ("bash", "mode"),
+    ]
+    judged = [fact for fact in done.told if isinstance(fact, CallJudged)]
+    assert [fact.decision for fact in judged] == ["allow", "deny", "deny"]
+
+
+def test_what_a_shell_changed_is_measured_and_not_believed(tmp_path: Path) -> None:
+    """[T2-50, T2-51]"""
+    root = project(tmp_path / "work")
+    model = script(
+        tmp_path / "m", calls("bash", command="printf '1\\n2\\n' > new; rm check.py"), says("x")
+    )
+    done = finished(options(root, tmp_path / "home", model))
+    changed = [fact for fact in done.told if isinstance(fact, FileChanged)]
+    assert [(f.path, f.kind, f.added, f.removed, f.by) for f in changed] == [
+        ("check.py", "deleted", 0, 2, "t1.c1"),
+        ("new", "created", 2, 0, "t1.c1"),
+    ]
+    assert done.result.changed_files == ("check.py", "new")
+
+
+def test_listeners_hear_every_record_in_order(tmp_path: Path) -> None:
+    """[S-24]"""
+    heard: list[tuple[Record, Fact]] = []
+    root = project(tmp_path / "work")
+    model = script(tmp_path / "m", says("x"))
+    done = finished(
+        options(root, tmp_path / "home", model), lambda record, fact: heard.append((record, fact))
+    )
+    assert [record.seq for record, _ in heard] == list(range(1, done.result.journal.records + 1))
+    assert [record.type for record, _ in heard] == [fact.type for _, fact in heard]
+
+
+def test_the_session_says_how_it_opened_and_closed(tmp_path: Path) -> None:
+    """[J2-40]"""
+    root = project(tmp_path / "work")
+    model = script(tmp_path / "m", says("x"))
+    done = finished(options(root, tmp_path / "home", model))
+    opened = next(fact for fact in done.told if isinstance(fact, SessionOpened))
+    assert (opened.schema, opened.surface, opened.mode) == (1, "cli", "workspace")
+    assert opened.session == done.result.session
+    closed = next(fact for fact in done.told if isinstance(fact, SessionClosed))
+    assert (closed.status, closed.turns) == (RunStatus.COMPLETED, 1)
+
+
+def test_what_a_plugin_asks_for_and_does_not_get_is_told(tmp_path: Path) -> None:
+    """[D-11]"""
+    root = project(tmp_path / "work")
+    installed(root, tmp_path / "home")
+    model = script(tmp_path / "m", *mends(42))
+    wanted = options(root, tmp_path / "home", model, pipeline=verifying(max_holds=1))
+    done = finished(wanted)
+    notices = [fact for fact in done.told if isinstance(fact, Noticed)]
+    assert [fact.code for fact in notices] == ["holds_lowered"]
+    assert "asks for 2 holds; 1 are allowed" in notices[0].text
+
+
+def test_a_plugin_that_is_no_wrapper_is_refused(tmp_path: Path) -> None:
+    """[D-8]"""
+    bundle = tmp_path / "notes"
+    bundle.mkdir()
+    (bundle / "plugin.toml").write_text('name = "notes"\n', "utf-8")
+    root = project(tmp_path / "work")
+    installed(root, tmp_path / "home", bundle)
+    model = script(tmp_path / "m", says("x"))
+    wanted = options(root, tmp_path / "home", model, pipeline=verifying(names=("notes",)))
+    with pytest.raises(PipelineError, match="NotAWrapper: notes has grade none"):
+        finished(wanted)
+
+
+@pytest.mark.behaviour("K4", "L299")
+def test_a_journal_that_breaks_ends_the_run_failed_whatever_it_came_to(tmp_path: Path) -> None:
+    """[E-6, J2-34] No fault of any kind ever yields met."""
+    root = project(tmp_path / "work")
+    installed(root, tmp_path / "home")
+    model = script(tmp_path / "m", *mends(42))
+
+    def close_before_the_end(record: Record, _fact: Fact) -> None:
+        if record.type == "continuation":
+            for link in Path("/proc/self/fd").iterdir():
+                if os.path.realpath(link).endswith("journal.jsonl"):
+                    full = os.open("/dev/full", os.O_WRONLY)
+                    os.dup2(full, int(link.name))
+                    os.close(full)
+
+    wanted = options(root, tmp_path / "home", model, pipeline=verifying())
+    done = finished(wanted, close_before_the_end)
+    assert (done.result.status, done.result.exit_code) == (RunStatus.FAILED, 1)
+    assert done.trouble is not None
+    assert "journal.jsonl" in done.trouble
+
+
+def test_a_result_has_its_keys_in_order_and_all_of_them(tmp_path: Path) -> None:
+    """[S-22]"""
+    root = project(tmp_path / "work")
+    model = script(tmp_path / "m", says("x"))
+    done = finished(options(root, tmp_path / "home", model))
+    assert list(codec.plain(done.result)) == [
+        "status", "answer", "rounds", "pipeline", "verdict", "outcome", "faults", "refusals",
+        "changed_files", "tools", "steps", "usage", "cost_usd", "session", "journal", "exit_code",
+    ]  # fmt: skip

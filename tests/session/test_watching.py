@@ -1,0 +1,146 @@
+"""What the host itself saw of the workspace, before, between and after [G-30, D-43, T2-53]."""
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.making.sessions import project
+from tests.session.test_telling import telling
+
+from stella.clock import SystemClock
+from stella.session.watching import Granting
+from stella.session.watching import Watching
+from stella.turn.facts import Noticed
+from stella.turn.questions import Granted
+from stella.turn.questions import Inspection
+from stella.wire.evidence import Artifact
+from stella.wire.evidence import Tampered
+from stella.wire.evidence import TamperState
+from stella.wire.grant import TestBaseline
+from stella.witness.plan import resolve
+
+
+def watching(tmp_path: Path, command: str | None = "python3 check.py") -> Watching:
+    root = project(tmp_path / "work")
+    path_value = os.environ["PATH"]
+    plan = resolve(command.split(), root, path_value) if command else None
+    private = tmp_path / "private"
+    private.mkdir()
+    return Watching(
+        root=root,
+        env={"PATH": path_value},
+        path_value=path_value,
+        private=private,
+        clock=SystemClock(),
+        telling=telling(tmp_path / "told"),
+        granting=Granting(plan=plan, globs=(), red_on_error=False),
+    )
+
+
+async def opened(watch: Watching) -> Granted:
+    await watch.open()
+    return await watch.baseline()
+
+
+async def looked(watch: Watching) -> Inspection:
+    await opened(watch)
+    return await watch.inspect()
+
+
+def test_the_baseline_is_granted_and_its_artifacts_are_pinned(tmp_path: Path) -> None:
+    """[G-20, G-31]"""
+    watch = watching(tmp_path)
+    granted = asyncio.run(opened(watch))
+    assert granted.candidate.root == str(watch.root)
+    assert granted.candidate.test is not None
+    assert granted.candidate.test.baseline is TestBaseline.FAILED
+    assert granted.baseline is not None
+    assert [pin.path for pin in granted.baseline.watched] == ["check.py"]
+    assert list(watch.private.iterdir()) == [], "the private cache is gone"
+    watch.telling.journal.close()
+
+
+def test_an_untouched_tree_is_clean_and_its_digest_says_so_twice(tmp_path: Path) -> None:
+    """[D-43]"""
+    watch = watching(tmp_path)
+    first = asyncio.run(looked(watch))
+    second = asyncio.run(watch.inspect())
+    assert first.finding is TamperState.CLEAN
+    assert first.digest == second.digest is not None
+    watch.telling.journal.close()
+
+
+def test_a_changed_test_is_found_and_a_changed_source_only_moves_the_digest(tmp_path: Path) -> None:
+    """[G-37, D-43]"""
+    watch = watching(tmp_path)
+    first = asyncio.run(looked(watch))
+    (watch.root / "answer.txt").write_text("42\n", "utf-8")
+    second = asyncio.run(watch.inspect())
+    assert second.finding is TamperState.CLEAN
+    assert second.digest != first.digest
+    (watch.root / "check.py").write_text("", "utf-8")
+    third = asyncio.run(watch.inspect())
+    assert third.finding == Tampered(tampered=Artifact(artifact="check.py"))
+    assert third.artifacts[0].kinds == ("edited",)
+    watch.telling.journal.close()
+
+
+def test_changes_are_those_since_the_last_measurement(tmp_path: Path) -> None:
+    """[T2-51]"""
+    watch = watching(tmp_path)
+
+    async def go() -> None:
+        await watch.open()
+        (watch.root / "a").write_text("1\n", "utf-8")
+        found = await watch.changes()
+        assert found is not None
+        assert [(change.path, change.kind) for change in found] == [("a", "created")]
+        assert await watch.changes() == ()
+
+    asyncio.run(go())
+    watch.telling.journal.close()
+
+
+@pytest.mark.behaviour("K-117", "B13")
+def test_a_workspace_that_is_gone_is_unmeasured_and_never_clean(tmp_path: Path) -> None:
+    """[T2-53, G-40] One notice says so; no digest, no "no change"."""
+    watch = watching(tmp_path)
+
+    async def go() -> Inspection:
+        await opened(watch)
+        shutil.rmtree(watch.root)
+        assert await watch.changes() != ()
+        return await watch.inspect()
+
+    found = asyncio.run(go())
+    assert found.finding is not TamperState.CLEAN
+    watch.telling.journal.close()
+
+
+def test_without_a_test_nothing_is_granted_to_run_and_nothing_is_checked(tmp_path: Path) -> None:
+    """[G-12]"""
+    watch = watching(tmp_path, command=None)
+    granted = asyncio.run(opened(watch))
+    assert granted.candidate.test is None
+    found = asyncio.run(watch.inspect())
+    assert found.finding is TamperState.NOT_CHECKED
+    watch.telling.journal.close()
+
+
+def test_before_anything_is_pinned_nothing_is_checked(tmp_path: Path) -> None:
+    watch = watching(tmp_path)
+    found = asyncio.run(watch.inspect())
+    assert (found.finding, found.digest) == (TamperState.NOT_CHECKED, None)
+    watch.telling.journal.close()
+
+
+def test_a_notice_is_told_once(tmp_path: Path) -> None:
+    watch = watching(tmp_path, command="true")
+    asyncio.run(opened(watch))
+    asyncio.run(watch.inspect())
+    notices = [fact.text for fact in watch.telling.told if isinstance(fact, Noticed)]
+    assert len(notices) == len(set(notices))
+    assert any("--watch-tests" in text for text in notices)
+    watch.telling.journal.close()
