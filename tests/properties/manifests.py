@@ -23,7 +23,7 @@ from stella.wire.points import Hook
 from stella.wire.points import Point
 
 PROOF: Final = settings(
-    max_examples=3000,
+    max_examples=200,
     deadline=None,
     database=None,  # a run leaves no files behind
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -58,7 +58,7 @@ class Warden:
             except OSError:
                 self._requests.close()
                 raise
-        process.returncode = 0  # collected in `close`; Popen would complain of it at exit
+        process.returncode = 0  # reaped in `drop`; Popen would complain of it at exit
         self._requests.setblocking(False)
         self._lock = threading.Lock()
         self.handle = Handle(process.pid, own=True)
@@ -86,8 +86,11 @@ class Warden:
     async def _room(self) -> None:
         """Wait until one more request fits. A warden that takes none any more is killed."""
         loop = asyncio.get_running_loop()
-        # Every waiter, in whatever loop, watches a descriptor of its own.
-        watched = os.dup(self._requests.fileno())
+        with self._lock:
+            if self._requests.fileno() < 0:
+                return
+            # Every waiter, in whatever loop, watches a descriptor of its own.
+            watched = os.dup(self._requests.fileno())
         room = asyncio.Event()
         loop.add_writer(watched, room.set)
         try:

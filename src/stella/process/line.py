@@ -35,7 +35,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exited:
-    """The child is dead; what it left is not yet."""
+    """The child is dead; what it left may not be yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ TERMINATE: Final = b"T"
 ACCEPTED: Final = b"A"  # the guard's process number; a child may come to be from here on
 STARTED: Final = b"S"  # the child's process number, also that of its group and session
 FAILED: Final = b"F"  # the system's error number; 1 when the working directory is at fault
-EXITED: Final = b"X"  # the child is dead and not reaped: its number is still its own [T-31]
+EXITED: Final = b"X"  # the child is dead; it is not reaped while something of it is left [T-31]
 ENDED: Final = b"Z"  # raw wait status or UNKNOWN; others killed; others the system protects
 UNKNOWN: Final = -1
 
