@@ -53,20 +53,20 @@ _THREE_PARTS: Final = re.compile(
     re.MULTILINE,
 )
 _USER_INFORMATION: Final = re.compile(r"""://([^\s/?#"'`<>\\]+)@""")
+# The first letter stands in a class of its own, which lets the search skip to it.
 _NAME: Final = (
-    r"(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential"
-    r"|authorization)"
+    r"[AaCcPpSsTt](?i:(?<=p)assword|(?<=p)asswd|(?<=s)ecret|(?<=t)oken|(?<=a)pi[_-]?key"
+    r"|(?<=a)ccess[_-]?key|(?<=p)rivate[_-]?key|(?<=c)redential|(?<=a)uthorization)"
 )
 _NAME_STEMS: Final = ("passw", "secret", "token", "key", "credential", "authorization")
-_LITERAL: Final = r"(?:(?:bearer|basic|token)[ \t]{1,8})?([A-Za-z0-9+/_=.~-]{12,}+)"
+_LITERAL: Final = r"(?:(?i:bearer|basic|token)[ \t]{1,8})?([A-Za-z0-9+/_=.~-]{12,}+)"
 _ASSIGNED: Final = re.compile(
     rf"""{_NAME}["'`\])]{{0,3}}[ \t]{{0,8}}"""
-    r"""(?::[ \t]{0,8}[a-z_][\w.\[\]|, ]{0,40}=|=>|:=|={1,3}|:)\s{0,8}"""
-    rf"""(?:[bfru]{{0,2}}["'`]{{1,3}})?{_LITERAL}""",
-    re.IGNORECASE,
+    r"""(?::[ \t]{0,8}[A-Za-z_][\w.\[\]|, ]{0,40}=|=>|:=|={1,3}|:)\s{0,8}"""
+    rf"""(?:[BbFfRrUu]{{0,2}}["'`]{{1,3}})?{_LITERAL}"""
 )
-_NAMED: Final = re.compile(rf"{_NAME}\Z", re.IGNORECASE)
-_NAMED_LEAF: Final = re.compile(rf"\s{{0,8}}{_LITERAL}", re.IGNORECASE)
+_NAMED: Final = re.compile(rf"{_NAME}\Z")
+_NAMED_LEAF: Final = re.compile(rf"\s{{0,8}}{_LITERAL}")
 _LETTER: Final = re.compile(r"[A-Za-z]")
 _DIGIT: Final = re.compile(r"[0-9]")
 

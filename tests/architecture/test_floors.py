@@ -12,12 +12,12 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 ROOT = REPOSITORY / "src" / "stella"
-MODULES = sorted(ROOT.rglob("*.py"))
+MODULES = sorted(path for path in ROOT.rglob("*.py") if "shipped" not in path.parts)
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 60
 
 FLOORS = (
-    ("escape", "near", "limits", "errors", "codec"),
+    ("escape", "near", "limits", "errors", "strict", "codec"),
     ("authority", "message", "redact"),
     ("wire",),
     ("manifest",),

@@ -18,6 +18,7 @@ PURE = (
     "message",
     "near",
     "redact",
+    "strict",
     "turn",
     "verdict",
     "wire",

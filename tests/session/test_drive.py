@@ -105,6 +105,67 @@ def test_a_cancel_ends_what_is_running_before_the_turn_hears_of_it(tmp_path: Pat
     asyncio.run(go())
 
 
+class StubbornHands(SlowHands):
+    """Hands that take their time over ending what they do, until they are told once more."""
+
+    async def model(self, _question: AskModel) -> Modelled:
+        self.thinking.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.Event().wait()
+        raise AssertionError
+
+
+def test_a_second_cancel_ends_at_once_what_takes_its_time(tmp_path: Path) -> None:
+    """[S-12]"""
+
+    async def go() -> None:
+        hands = StubbornHands()
+        driving, written = drive(tmp_path / "w", hands)
+        following = asyncio.create_task(driving.follow(story()))
+        await hands.thinking.wait()
+        driving.cancel("SIGINT")
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not following.done()
+        driving.cancel("SIGINT")
+        assert await following == "cancelled by SIGINT"
+        written.journal.close()
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_cancel_of_what_comes_before_a_turn_is_heard_in_the_turn(
+    tmp_path: Path, *, early: bool
+) -> None:
+    async def go() -> None:
+        hands = SlowHands()
+        driving, written = drive(tmp_path / "w", hands)
+        if early:
+            driving.cancel("SIGTERM")
+        preparing = asyncio.create_task(driving.prepare(asyncio.Event().wait()))
+        await asyncio.sleep(0)
+        driving.cancel("SIGTERM")
+        await preparing
+        assert await driving.follow(story()) == "cancelled by SIGTERM"
+        assert not hands.thinking.is_set(), "nothing was started"
+        written.journal.close()
+
+    asyncio.run(go())
+
+
+def test_what_comes_before_a_turn_is_waited_for(tmp_path: Path) -> None:
+    async def go() -> None:
+        driving, written = drive(tmp_path / "w", SlowHands(quick=True))
+        await driving.prepare(asyncio.sleep(0))
+        assert await driving.follow(story()) == "answered in 1"
+        written.journal.close()
+
+    asyncio.run(go())
+
+
 def test_a_cancel_before_a_question_is_heard_at_it(tmp_path: Path) -> None:
     async def go() -> None:
         hands = SlowHands()

@@ -167,6 +167,7 @@ def test_a_cancel_while_the_model_thinks_ends_the_turn_cancelled() -> None:
     host = Host(cancel=lambda question: isinstance(question, AskModel))
     end, _ = played(host)
     assert (end.status, end.cause) == (TurnStatus.CANCELLED, Cause.CANCEL)
+    assert end.cancelled_by == "test"
     assert host.facts(TurnEnded)[0].text == "cancelled by test"
 
 
