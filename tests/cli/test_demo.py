@@ -37,7 +37,7 @@ def test_another_story_is_not_called_this_one(tmp_path: Path) -> None:
         model=f"script:{replies}",
     )
     wrong = checked(finished(other), stage.workspace)
-    assert "two rounds" in wrong
+    assert "the second round met" in wrong
     assert "the run met" in wrong
     assert "a journal that verifies" not in wrong
 
