@@ -3,7 +3,6 @@
 Nothing else in the package asks the system for either, so a test can turn both by hand.
 """
 
-import asyncio
 import secrets
 import time
 from datetime import UTC
@@ -44,6 +43,9 @@ class SystemClock:
 
     async def sleep(self, milliseconds: int) -> None:
         """Wait in the running event loop."""
+        # Here and not above: commands that only read start faster without an event loop.
+        import asyncio  # noqa: PLC0415
+
         await asyncio.sleep(milliseconds / 1000)
 
     def letters(self, alphabet: str, count: int) -> str:

@@ -94,6 +94,18 @@ class Place:
         assert b"bug of stella" not in err, err.decode()
         return Done(code=process.returncode, out=out.decode(), err=err.decode())
 
+    def shell(self, script: str, *words: str) -> Done:
+        """Run a shell script whose `$0` is the interpreter, for what only a shell can set up."""
+        done = subprocess.run(
+            ["/bin/sh", "-c", script, sys.executable, *words],
+            env=self.env,
+            cwd=self.root,
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        return Done(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+
     def run(self, *words: str, env: Mapping[str, str] | None = None) -> Done:
         """Run `stella run` in the JSON format with the script of `scripted`."""
         return self.stella("run", "go", *self.asked, *words, env=env)
@@ -163,6 +175,24 @@ def asks(tool: str, **given: Any) -> Json:
 def works(text: str = WORK) -> Json:
     """A reply that writes the answer."""
     return asks("write_file", path="answer.txt", content=text)
+
+
+HONEST = """\
+import json, pathlib, sys
+body = json.loads(sys.stdin.readline())["body"]
+path = pathlib.Path(body["candidate"]["root"], "answer.txt")
+right = path.exists() and path.read_bytes().startswith(b"42")
+flip = "achieved" if right else "not-achieved"
+evidence = {"flip": flip, "measurements": {"test-command-exit-code": int(not right)}}
+answer = {"protocol_version": 1, "evidence": evidence}
+print(json.dumps({"point": "after_turn", "body": answer}))
+"""
+"""A plugin that looks at the work itself, for tests that are not about the shipped one."""
+
+
+def granted(name: str) -> tuple[str, ...]:
+    """The flags that select a plugin and grant it the test."""
+    return ("--pipeline", name, "--test-command", TEST)
 
 
 def head(path: Path) -> str:

@@ -20,6 +20,7 @@ from stella.roster.start import Lookup
 from tests.making.clocks import HandClock
 from tests.making.plugins import executable
 
+_LARGE = 2**20
 NOTES = 'name = "{name}"\n'
 METER = """\
 name = "{name}"
@@ -93,7 +94,10 @@ def put(
 
 
 def seen(root: Path) -> dict[str, tuple[int, bytes]]:
-    """Everything below `root`: the path with its whole mode and its bytes or link text."""
+    """Everything below `root`: the path with its whole mode and its bytes or link text.
+
+    Of a file too large to be meant as text the size stands for the bytes.
+    """
     found: dict[str, tuple[int, bytes]] = {}
     for path in sorted(root.rglob("*")):
         mode = path.lstat().st_mode
@@ -101,7 +105,8 @@ def seen(root: Path) -> dict[str, tuple[int, bytes]]:
         if stat.S_ISLNK(mode):
             data = os.fsencode(path.readlink())
         elif stat.S_ISREG(mode):
-            data = path.read_bytes()
+            size = path.stat().st_size
+            data = path.read_bytes() if size < _LARGE else str(size).encode()
         found[str(path.relative_to(root))] = (mode, data)
     return found
 

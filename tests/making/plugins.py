@@ -32,6 +32,12 @@ timeout_secs = {timeout}
 env = ["PATH"]
 """
 
+STATED = {
+    "tests-flip": "the granted test failed before the run and passes now",
+    "tests-pass": "the granted test exits with zero",
+}
+"""The requirements of an arbiter and what each says."""
+
 STEERING = """\
 name = "{name}"
 

@@ -43,6 +43,7 @@ from stella.process.pipes import Outlet
 from stella.process.pipes import connect
 from stella.process.talk import Child
 from stella.process.warden import ACCEPTED
+from stella.process.warden import ENDED
 from stella.process.warden import EXITED
 from stella.process.warden import REPORT
 from stella.process.warden import STARTED
@@ -71,26 +72,28 @@ def test_the_deadline_kills_at_once() -> None:
     """T-22: a plugin's child is not asked."""
     mark = new_mark()
     script = "trap 'echo asked; exit 0' TERM; echo begun; while :; do sleep 0.01; done"
-    done = ran_sh(script, timeout=0.4, mark=mark)
+    done = ran_sh(script, timeout=1.0, mark=mark)
     assert (done.ending, done.code, done.signal) == (Ending.TIMED_OUT, None, signal.SIGKILL)
     assert done.stdout == b"begun\n"
     none_left(mark)
 
 
 def test_a_polite_deadline_asks_first() -> None:
-    """T2-44: what the child says then is kept, and how it went."""
+    """T2-44: what the child says then is kept, and how it went.
+
+    It has `limits.KILL_GRACE_SECS`, which it does not need.
+    """
     mark = new_mark()
     script = "trap 'echo asked; exit 7' TERM; while :; do sleep 0.01; done"
-    done = ran_sh(script, timeout=0.4, polite=True, mark=mark)
+    done = ran_sh(script, timeout=1.0, polite=True, mark=mark)
     assert (done.ending, done.code, done.stdout) == (Ending.TIMED_OUT, 7, b"asked\n")
-    assert done.duration_ms < (0.4 + limits.KILL_GRACE_SECS) * 1000
     none_left(mark)
 
 
 def test_a_polite_deadline_kills_what_does_not_obey(tmp_path: Path) -> None:
     """E103, T2-44."""
     mark = new_mark()
-    done = ran_sh(STUBBORN, str(tmp_path / "on"), timeout=0.3, polite=True, mark=mark)
+    done = ran_sh(STUBBORN, str(tmp_path / "on"), timeout=1.0, polite=True, mark=mark)
     assert (done.ending, done.signal) == (Ending.TIMED_OUT, signal.SIGKILL)
     none_left(mark)
 
@@ -99,7 +102,7 @@ def test_a_polite_deadline_kills_what_does_not_obey(tmp_path: Path) -> None:
 def test_a_stopped_child_ends_at_the_deadline_too(polite: bool) -> None:
     """B4: the deadline is the parent's."""
     mark = new_mark()
-    done = ran_sh("echo on; kill -STOP $$; echo never", timeout=0.3, polite=polite, mark=mark)
+    done = ran_sh("echo on; kill -STOP $$; echo never", timeout=1.0, polite=polite, mark=mark)
     assert (done.ending, done.signal) == (Ending.TIMED_OUT, signal.SIGKILL)
     assert done.stdout == b"on\n"
     none_left(mark)
@@ -123,7 +126,7 @@ def test_a_session_of_its_own_does_not_save_a_grandchild_from_the_deadline() -> 
 
 def test_a_child_that_answers_and_stays_is_timed_out() -> None:
     """K-150, T-27."""
-    done = ran_sh("echo answer; exec sleep 600", timeout=0.3)
+    done = ran_sh("echo answer; exec sleep 600", timeout=1.0)
     assert (done.ending, done.stdout) == (Ending.TIMED_OUT, b"answer\n")
 
 
@@ -144,7 +147,6 @@ def test_a_daemon_that_holds_the_output_does_not_hold_the_result() -> None:
     done = ran_sh("sleep 600 & echo answer", mark=mark)
     assert (done.ending, done.code, done.stdout) == (Ending.EXITED, 0, b"answer\n")
     assert done.survivors == 1
-    assert done.duration_ms < limits.DRAIN_SECS * 1000
     none_left(mark)
 
 
@@ -231,7 +233,7 @@ def test_what_arrives_within_that_second_counts_to_the_cap() -> None:
 
 def test_a_deadline_in_the_second_after_the_exit_is_none() -> None:
     """T-22: it runs to the exit."""
-    done = ran_sh("sleep 600 & echo answer", timeout=0.5)
+    done = ran_sh("sleep 600 & echo answer", timeout=0.9 * limits.DRAIN_SECS)
     assert done.ending is Ending.EXITED
 
 
@@ -480,6 +482,24 @@ def test_a_child_that_cannot_be_ended_is_reported_as_that() -> None:
     assert done is not None
     assert (done.ending, done.code, done.signal) == (Ending.LOST, None, None)
     assert done.reason == "/bin/sh: does not end and cannot be killed"
+
+
+def test_what_is_in_the_pipe_when_all_is_over_is_kept() -> None:
+    """Q-14: a block is read at a time, and there may be several when the end comes."""
+
+    async def scene() -> Completed | None:
+        warden = DOOR.warden()
+        with attempt("none") as (life, ends, _), socket.socket(fileno=ends.theirs[0]) as far:
+            os.write(ends.theirs[2], b"x" * 60_000)
+            for kind in (ACCEPTED, STARTED, ENDED):
+                far.sendall(REPORT.pack(kind, 0, 0, 0))
+            done = await life.live(warden)
+            far.detach()
+        return done
+
+    done = asyncio.run(scene())
+    assert done is not None
+    assert (done.ending, done.code, done.stdout) == (Ending.LOST, 0, b"x" * 60_000)
 
 
 def test_a_run_beside_a_lost_one_goes_on(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_talk_that_is_busy_at_the_deadline_is_cancelled(script: str) -> None:
             fates.append("cancelled")
             raise
 
-    done = ran_sh(script, talk=talk, timeout=0.3)
+    done = ran_sh(script, talk=talk, timeout=1.0)
     assert (done.ending, fates) == (Ending.TIMED_OUT, ["cancelled"])
 
 
@@ -191,6 +191,6 @@ def test_a_child_that_asks_for_ever_ends_at_the_one_deadline(tmp_path: Path) -> 
             await child.send(block)
 
     script = "import sys\nwhile True:\n  print('?', flush=True)\n  sys.stdin.readline()"
-    done = ran_py(script, talk=talk, timeout=0.5, mark=mark, cap=10**9)
+    done = ran_py(script, talk=talk, timeout=1.0, mark=mark, cap=10**9)
     assert done.ending is Ending.TIMED_OUT
     none_left(mark)

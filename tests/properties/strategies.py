@@ -136,12 +136,12 @@ def oracles(
         OracleRule,
         flip=policies,
         measurements=st.just(_NAMES),
-        checks=st.lists(meeting, min_size=1, max_size=4).map(tuple),
+        checks=st.lists(meeting, min_size=1, max_size=3).map(tuple),
     ) | st.builds(
         OracleRule,
         flip=policies,
         measurements=st.just(_NAMES) | st.lists(names, max_size=3).map(tuple),
-        checks=st.lists(meeting | wild, max_size=4).map(tuple),
+        checks=st.lists(meeting | wild, max_size=3).map(tuple),
     )
 
 
@@ -149,7 +149,7 @@ def requirements(
     text: st.SearchStrategy[str] = ANY_TEXT, least: int = 0
 ) -> st.SearchStrategy[dict[str, str]]:
     meeting = st.sampled_from(({"a": "A"}, {"b": "B"}, {"b": "B", "a": "A"}))
-    return meeting | st.dictionaries(text, text, min_size=least, max_size=3)
+    return meeting | st.dictionaries(text, text, min_size=least, max_size=2)
 
 
 def rules(
@@ -183,24 +183,42 @@ def tampers(text: st.SearchStrategy[str] = ANY_TEXT) -> st.SearchStrategy[Tamper
     return st.sampled_from(TamperState) | tampered(text)
 
 
+_MEETING_TAMPERS: Final[tuple[Tamper, ...]] = (
+    TamperState.CLEAN,
+    TamperState.NOT_CHECKED,
+    Tampered(tampered=Artifact(artifact="t")),
+)
+_MEETING_EVIDENCES: Final = tuple(
+    EvidenceSet(
+        provenance=provenance,
+        flip=flip,
+        tamper=tamper,
+        measurements=dict(zip(_NAMES, numbers, strict=True)),
+    )
+    for provenance, flip, tamper, numbers in product(
+        Provenance,
+        (Flip.ACHIEVED, Flip.NOT_ACHIEVED, Flip.UNOBSERVABLE),
+        _MEETING_TAMPERS,
+        product(_NUMBERS, repeat=len(_NAMES)),
+    )
+)
+_GOOD_EVIDENCES: Final = tuple(
+    each
+    for each in _MEETING_EVIDENCES
+    if each.flip is Flip.ACHIEVED and each.tamper is TamperState.CLEAN
+)
+
+
 def evidences(text: st.SearchStrategy[str] = ANY_TEXT) -> st.SearchStrategy[EvidenceSet]:
     """Return every evidence; a good part of it is of a flip achieved in an untouched tree."""
-    number = st.sampled_from(_NUMBERS)
-    meeting = st.fixed_dictionaries(dict.fromkeys(_NAMES, number))
-    numbers = meeting | st.dictionaries(st.sampled_from(_NAMES) | text, U64, max_size=4)
-    return st.builds(
-        EvidenceSet,
-        provenance=st.sampled_from(Provenance),
-        flip=st.just(Flip.ACHIEVED),
-        tamper=st.just(TamperState.CLEAN),
-        measurements=numbers,
-    ) | st.builds(
+    wild = st.builds(
         EvidenceSet,
         provenance=st.sampled_from(Provenance),
         flip=st.sampled_from(Flip),
         tamper=tampers(text),
-        measurements=numbers,
+        measurements=st.dictionaries(st.sampled_from(_NAMES) | text, U64, max_size=3),
     )
+    return st.sampled_from(_GOOD_EVIDENCES) | st.sampled_from(_MEETING_EVIDENCES) | wild
 
 
 def unanswered() -> st.SearchStrategy[EvidenceSet]:

@@ -26,7 +26,6 @@ from stella.verdict.again import StoppedUnmet
 from stella.verdict.again import again
 from stella.verdict.again import allowed
 from stella.verdict.finding import Clause
-from stella.verdict.finding import Reason
 from stella.verdict.finding import Unmet
 from stella.verdict.finding import Verdict
 from stella.verdict.guidance import LAST_HOLD
@@ -229,10 +228,8 @@ CONTINUATIONS = st.builds(Another, again=st.builds(Held, correction=CORRECTIONS)
 FORMS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
     "rule": (VerdictRule, some.rules(some.TEXT)),
     "evidence": (EvidenceSet, some.evidences(some.TEXT)),
-    "reason": (Reason, some.reasons(some.TEXT)),
     "verdict": (Verdict, some.verdicts(some.TEXT)),
     "state": (State, some.STATES),
-    "grant": (Grant, some.GRANTS),
     "continuation": (Continuation, CONTINUATIONS),
 }
 

@@ -209,7 +209,7 @@ def test_what_is_no_plugin_is_said_so_in_one_line(tmp_path: Path) -> None:
     here = settled(tmp_path)
     cases: dict[str, Callable[[Path], object]] = {
         "not a plugin: there is no plugin.toml in it": lambda path: path.mkdir(),
-        "No such file or directory": lambda path: None,
+        "No such file or directory": lambda _: None,
         "expected a directory, got a regular file": lambda path: path.touch(),
         "expected a directory, got a symbolic link": lambda path: path.symlink_to("."),
         "plugin.toml: expected a regular file, got a fifo": _fifo_manifest,
@@ -244,6 +244,7 @@ def test_a_faulty_manifest_is_refused_with_every_fault(tmp_path: Path) -> None:
     message = refused(notes(tmp_path / "source", manifest=manifest), here)
     assert "plugin.toml cannot be loaded: 4 faults\n  1. R-11 " in message
     assert "R-20 " in message
+    assert message.splitlines()[-1] == "nothing was copied"
 
 
 @pytest.mark.parametrize(
@@ -410,9 +411,10 @@ def test_the_copy_that_will_be_used_is_named_when_the_other_scope_has_one(
     (other,) = set(Scope) - {scope}
     done = put(notes(tmp_path / "source"), here, other)
     proposal = shown(notes(tmp_path / "second"), here, scope)
-    assert proposal.notes == (
+    (note,) = proposal.notes
+    assert note == (
         f"notes is in the {other.value} scope too, at {done.directory}; in this workspace "
-        "the copy of the project scope is used, not the one of the user scope",
+        "the copy of the project scope is used, not the one of the user scope"
     )
 
 

@@ -42,13 +42,13 @@ from stella.roster.scope import entered
 STEPS_AT_LEAST = 30
 
 
-def attempt(source: Path, here: Places, scope: Scope, before: Callable[[], object]) -> str:
+def attempt(source: Path, here: Places, before: Callable[[], object]) -> str:
     """Install in a process of its own in which `before` was done first; say how it ended."""
 
     def work() -> str:
         before()
         try:
-            put(source, here, scope)
+            put(source, here)
         except RosterError as error:
             return f"refused: {error}"
         return "installed"
@@ -56,14 +56,14 @@ def attempt(source: Path, here: Places, scope: Scope, before: Callable[[], objec
     return said(work)
 
 
-def steps(root: Path, scope: Scope) -> int:
+def steps(root: Path) -> int:
     """How many steps an undisturbed install takes."""
     here = settled(root)
     source = meter(root / "source")
 
     def work() -> str:
         count = at_step(0, die)
-        put(source, here, scope)
+        put(source, here)
         return str(count())
 
     return int(said(work))
@@ -77,31 +77,29 @@ def nothing_is_left(here: Places) -> bool:
     )
 
 
-@pytest.mark.parametrize("scope", Scope)
-def test_a_fault_at_any_step_leaves_nothing_in_the_tier(tmp_path: Path, scope: Scope) -> None:
+def test_a_fault_at_any_step_leaves_nothing_in_the_tier(tmp_path: Path) -> None:
     """A28, I-2, G13: the disk is full, or broken, at each step in turn."""
-    count = steps(tmp_path / "undisturbed", scope)
+    count = steps(tmp_path / "undisturbed")
     assert count >= STEPS_AT_LEAST
     outcomes = []
     for number in range(1, count + 1):
         here = settled(tmp_path / str(number))
         source = meter(tmp_path / f"{number}-source")
         before = seen(here.workspace)
-        outcome = attempt(source, here, scope, lambda: at_step(number, fail(errno.EIO)))  # noqa: B023  # called in this round
+        outcome = attempt(source, here, lambda: at_step(number, fail(errno.EIO)))  # noqa: B023  # called in this round
         outcomes.append(outcome)
         assert outcome.startswith("refused: "), f"step {number}: {outcome}"
         assert "\n" not in outcome
         assert outcome.endswith(("; nothing was copied", "; nothing was installed"))
         assert nothing_is_left(here), f"step {number}"
         assert seen(here.workspace) == before
-        put(source, here, scope)
+        put(source, here)
     assert any("nothing was installed" in outcome for outcome in outcomes)
 
 
-@pytest.mark.parametrize("scope", Scope)
-def test_a_kill_at_any_step_leaves_the_whole_plugin_or_none(tmp_path: Path, scope: Scope) -> None:
+def test_a_kill_at_any_step_leaves_the_whole_plugin_or_none(tmp_path: Path) -> None:
     """I-8: what is left half done is never read as a plugin, and the next command clears it."""
-    count = steps(tmp_path / "undisturbed", scope)
+    count = steps(tmp_path / "undisturbed")
     states: set[State | None] = set()
     for number in range(1, count + 1):
         here = settled(tmp_path / str(number))
@@ -109,20 +107,20 @@ def test_a_kill_at_any_step_leaves_the_whole_plugin_or_none(tmp_path: Path, scop
 
         def work(number: int = number, here: Places = here, source: Path = source) -> None:
             at_step(number, die)
-            put(source, here, scope)
+            put(source, here)
 
         _, status = os.waitpid(start(work), 0)
         assert os.WIFSIGNALED(status)
         assert os.WTERMSIG(status) == signal.SIGKILL
-        states.add(_state_after(here, source, scope))
+        states.add(_state_after(here, source))
     # The record is the last step, so until then a whole plugin is one that nobody accepted.
     assert states == {None, State.NOT_ACCEPTED}
 
 
-def _state_after(here: Places, source: Path, scope: Scope) -> State | None:
+def _state_after(here: Places, source: Path) -> State | None:
     """What the roster says after a kill, once it was seen that every way on from there is open."""
     roster = read_roster(here, None)
-    tier = here.tier(scope)
+    tier = here.tier(Scope.PROJECT)
     state = None
     if roster.plugins:
         (plugin,) = roster.plugins
@@ -130,7 +128,7 @@ def _state_after(here: Places, source: Path, scope: Scope) -> State | None:
         with tree.opened(plugin.directory) as placed, tree.opened(source) as original:
             assert tree.installed(placed) == tree.walk(original), "torn"
         remove("meter", here, SystemClock())
-    put(source, here, scope, clock=SystemClock())
+    put(source, here, clock=SystemClock())
     assert [path.name for path in tier.path.iterdir()] == ["meter"]
     (plugin,) = read_roster(here, None).plugins
     assert plugin.state is State.OK
@@ -146,7 +144,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     for number in range(20, STEPS_AT_LEAST):
-        ended = attempt(source, here, Scope.PROJECT, lambda: at_step(number, interrupt))  # noqa: B023  # called in this round
+        ended = attempt(source, here, lambda: at_step(number, interrupt))  # noqa: B023  # called in this round
         assert ended.startswith("KeyboardInterrupt")
         assert nothing_is_left(here)
     assert list(here.workspace.iterdir()) == []
@@ -159,9 +157,7 @@ def test_a_disk_that_fills_up_leaves_nothing(tmp_path: Path, size: int) -> None:
     source = meter(tmp_path / "source")
     (source / "big").write_bytes(b"x" * 100_000)
     limit = (size, size)
-    outcome = attempt(
-        source, here, Scope.PROJECT, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    )
+    outcome = attempt(source, here, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
     assert outcome == (
         f"refused: {source}: {here.workspace}/.stella/plugins/meter: File too large; "
         "nothing was installed"
@@ -175,9 +171,7 @@ def test_a_disk_that_is_full_for_the_record_alone_leaves_nothing(tmp_path: Path)
     here = settled(tmp_path)
     source = notes(tmp_path / "source")
     limit = (500, 500)
-    outcome = attempt(
-        source, here, Scope.PROJECT, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    )
+    outcome = attempt(source, here, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
     assert f"{here.tier(Scope.PROJECT).record_path}: File too large" in outcome
     assert nothing_is_left(here)
 

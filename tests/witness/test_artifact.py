@@ -19,10 +19,10 @@ from stella.witness.artifact import ChangeKind
 from stella.witness.artifact import Form
 from stella.witness.artifact import Identity
 from stella.witness.artifact import differences
-from stella.witness.artifact import identify
 from stella.witness.artifact import locate
 from stella.witness.artifact import observe
 from stella.witness.artifact import pytest_tables
+from stella.witness.artifact import read
 from stella.witness.artifact import readable
 
 TABLES = '[project]\nname = "x"\n[tool.pytest.ini_options]\naddopts = "-q"\n'
@@ -152,33 +152,70 @@ def test_a_name_that_no_file_system_takes_is_unreadable(root: Path) -> None:
     assert observe(root, "x" * 5000) is ChangeKind.UNREADABLE
 
 
+Opened = tuple[os.stat_result, Identity]
+
+
+def test_a_file_that_is_swapped_before_it_is_opened_is_unreadable(root: Path) -> None:
+    """The path must lead to the opened file before it is read [G-36]."""
+
+    def swapped(place: Path, form: Form) -> Opened:
+        place.rename(place.with_name("old"))
+        place.write_text("assert True\n")
+        return read(place, form)
+
+    assert observe(root, "tests/t.py", reading=swapped) is ChangeKind.UNREADABLE
+
+
 def test_a_file_that_is_swapped_while_it_is_read_is_unreadable(root: Path) -> None:
-    """The path must still lead to the opened file afterwards [G-36]."""
-    path = root / "tests" / "t.py"
+    """And still afterwards [G-36]."""
 
-    def swap(descriptor: int, opened: os.stat_result, form: Form) -> Identity:
-        path.rename(path.with_name("old"))
-        path.write_text("assert True\n")
-        return identify(descriptor, opened, form)
+    def swapped(place: Path, form: Form) -> Opened:
+        found = read(place, form)
+        place.rename(place.with_name("old"))
+        place.write_text("assert True\n")
+        return found
 
-    assert observe(root, "tests/t.py", read=swap) is ChangeKind.UNREADABLE
+    assert observe(root, "tests/t.py", reading=swapped) is ChangeKind.UNREADABLE
 
 
 def test_a_parent_that_becomes_a_link_while_a_file_is_read_is_unreadable(root: Path) -> None:
     """[G-36]"""
 
-    def swap(descriptor: int, opened: os.stat_result, form: Form) -> Identity:
-        link_parent(root / "tests" / "t.py")
-        return identify(descriptor, opened, form)
+    def swapped(place: Path, form: Form) -> Opened:
+        found = read(place, form)
+        link_parent(place)
+        return found
 
-    assert observe(root, "tests/t.py", read=swap) is ChangeKind.UNREADABLE
+    assert observe(root, "tests/t.py", reading=swapped) is ChangeKind.UNREADABLE
+
+
+def test_a_link_to_the_very_same_file_is_not_followed(root: Path) -> None:
+    """Even when the file is back in its place afterwards [G-36]."""
+
+    def swapped(place: Path, form: Form) -> Opened:
+        aside = place.rename(place.with_name("aside"))
+        place.symlink_to(aside)
+        try:
+            return read(place, form)
+        finally:
+            aside.rename(place)
+
+    assert observe(root, "tests/t.py", reading=swapped) is ChangeKind.UNREADABLE
+
+
+def test_a_pipe_that_takes_the_place_of_a_file_holds_nobody_up(root: Path) -> None:
+    def swapped(place: Path, form: Form) -> Opened:
+        become_pipe(place)
+        return read(place, form)
+
+    assert observe(root, "tests/t.py", reading=swapped) is ChangeKind.UNREADABLE
 
 
 def test_a_file_that_cannot_be_read_to_its_end_is_unreadable(root: Path) -> None:
-    def broken(descriptor: int, opened: os.stat_result, form: Form) -> Identity:
+    def broken(place: Path, form: Form) -> Opened:
         raise OSError(5, "the disk is broken")
 
-    assert observe(root, "tests/t.py", read=broken) is ChangeKind.UNREADABLE
+    assert observe(root, "tests/t.py", reading=broken) is ChangeKind.UNREADABLE
 
 
 def test_no_descriptor_stays_open(root: Path) -> None:

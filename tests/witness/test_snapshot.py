@@ -162,6 +162,17 @@ def test_new_tests_and_ordinary_files_are_no_change(root: Path, name: str) -> No
     assert after(watch, adding(name)).finding is TamperState.CLEAN
 
 
+def test_a_package_counts_on_the_way_to_a_test_and_not_in_every_granted_directory(
+    root: Path,
+) -> None:
+    """[Q-26, G-39]"""
+    fill(root, "docs/guide.md")
+    watch = watching(root, "pytest tests docs")
+    assert after(watch, adding("docs/__init__.py")).finding is TamperState.CLEAN
+    assert kinds(after(watch, adding("docs/tox.ini"))) == {"docs/tox.ini": ["added"]}
+    assert "tests/__init__.py" in kinds(after(watch, adding("tests/__init__.py")))
+
+
 def test_a_plain_pytest_lets_a_package_be_added_but_no_configuration(root: Path) -> None:
     """The root counts as a directory argument [G-32]."""
     watch = watching(root, "pytest")

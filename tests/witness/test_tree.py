@@ -131,7 +131,7 @@ def test_a_git_of_the_workspace_is_not_run(tmp_path: Path) -> None:
 
 
 def test_a_tracked_file_behind_a_link_is_not_followed(tmp_path: Path) -> None:
-    root = repository(tmp_path / "r", {"sub/a": "1", "b": "2"}).resolve()
+    root = repository(tmp_path / "r", {"sub/a": "1", "sub/deep/c": "", "b": "2"}).resolve()
     shutil.move(root / "sub", tmp_path / "away")
     (root / "sub").symlink_to(tmp_path / "away")
     assert sorted(measured(root).files) == ["b", "sub"]
@@ -227,6 +227,19 @@ def test_a_file_whose_stamp_is_the_same_is_not_read_again(tmp_path: Path) -> Non
     assert isinstance(second, Tree)
     assert second.files["a"] is first.files["a"]
     assert second.texts == first.texts
+
+
+def test_a_file_whose_stamp_changed_is_read_again(tmp_path: Path) -> None:
+    """[T2-52]"""
+    root = workspace(tmp_path / "r", "a", "b")
+    first = surveyed(root, clock=later())
+    assert isinstance(first, Tree)
+    assert first.files["a"].settled
+    (root / "a").write_text("new")
+    second = surveyed(root, clock=later(), previous=first)
+    assert isinstance(second, Tree)
+    assert second.files["a"].digest == hashlib.sha256(b"new").hexdigest()
+    assert second.files["b"] is first.files["b"]
 
 
 def test_a_file_that_changed_just_now_is_read_again(tmp_path: Path) -> None:

@@ -12,14 +12,25 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+import msgspec
 
 from stella import __version__
 from stella import codec
+from stella.cli.page import tell
 from stella.cli.streams import let_go
 from stella.errors import StellaError
-from stella.session.result import Refused
 
 INTERRUPTED = 130
+
+
+class Refused(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A run that never began, as machine formats say it [S-23]."""
+
+    status: str = "refused"
+    error: dict[str, str]
+    exit_code: int
+
+
 _MACHINE = ("json", "stream-json")
 
 
@@ -32,7 +43,7 @@ def exit_status(invoked: Callable[[], Any], arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        sys.stderr.write("stella: interrupted\n")
+        tell("stella: interrupted")
         return INTERRUPTED
     except click.UsageError as error:
         hint = f"\ntry: {error.ctx.command_path} --help" if error.ctx else ""
@@ -53,7 +64,7 @@ def refused(code: str, message: str, status: int, arguments: Sequence[str]) -> i
     if machine(arguments):
         answer = Refused(error={"code": code, "message": message}, exit_code=status)
         sys.stdout.write(codec.encode(answer).decode() + "\n")
-    sys.stderr.write(f"stella: {message}\n")
+    tell(*f"stella: {message}".split("\n"))
     return status
 
 

@@ -31,9 +31,9 @@ _CUSTOM_ID: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 def open_model(name: str, *, clock: Clock, base: Path = Path()) -> Model:
     """Return the model that `name` means.
 
-    A relative script path is taken from `base`. Raises `UsageError` for a name of no valid
-    form, or a script with faults [M2-21], and `ModelError` for a kind of model that this
-    release does not answer.
+    A relative script path is taken from `base` and shown as it was written. Raises
+    `UsageError` for a name of no valid form, or a script with faults [M2-21], and `ModelError`
+    for a kind of model that this release does not answer.
     """
     kind, separator, rest = _split(name)
     form = _FORMS.get(kind, _CUSTOM if _CUSTOM_ID.fullmatch(kind) and separator == "/" else "")
@@ -47,7 +47,7 @@ def open_model(name: str, *, clock: Clock, base: Path = Path()) -> Model:
 
 
 def _script(rest: str, clock: Clock, base: Path) -> Model:
-    return ScriptedModel(read_script(base / rest), clock)
+    return ScriptedModel(read_script(base / rest, rest), clock)
 
 
 OPENERS: Final[Mapping[str, Callable[[str, Clock, Path], Model]]] = {"script": _script}

@@ -112,9 +112,13 @@ class ScriptedModel:
         return step.answer
 
 
-def read_script(path: Path) -> Script:
-    """Return the script in a file, or raise `UsageError` with every fault and its line [M2-21]."""
-    place = f"script {visible(str(path))}"
+def read_script(path: Path, written: str | None = None) -> Script:
+    """Return the script in a file, or raise `UsageError` with every fault and its line [M2-21].
+
+    `written` is the path as somebody wrote it, which is what messages and the model's name show.
+    """
+    name = str(path) if written is None else written
+    place = f"script {visible(name)}"
     try:
         with path.open("rb") as file:
             text = file.read(limits.SCRIPT_BYTES + 1)
@@ -127,14 +131,14 @@ def read_script(path: Path) -> Script:
     for number, line in enumerate(BytesIO(text), 1):
         if not line.strip():
             continue
-        read = _read(line, f"script:{path}")
+        read = _read(line, f"script:{name}")
         if isinstance(read, Step):
             steps.append(read)
         else:
             faults += (f"{place}, line {number}: {fault}" for fault in read)
     if faults:
         raise UsageError("\n".join(faults))
-    return Script(path=str(path), steps=tuple(steps))
+    return Script(path=name, steps=tuple(steps))
 
 
 def _read(line: bytes, model: str) -> Step | tuple[str, ...]:

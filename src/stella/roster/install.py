@@ -227,4 +227,6 @@ def _about(source: Path, outcome: str) -> Iterator[None]:
     try:
         yield
     except RosterError as error:
-        raise type(error)(f"{visible(str(source))}: {error}; {outcome}") from error
+        said = f"{visible(str(source))}: {error}"
+        end = "\n" if "\n" in said else "; "
+        raise type(error)(f"{said}{end}{outcome}") from error

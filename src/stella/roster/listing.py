@@ -79,8 +79,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 def list_json(roster: Roster) -> str:
     """Return the roster as one JSON array sorted by name, on one line [I-62]."""
-    text = codec.encode(tuple(map(row, roster.plugins))).decode()
-    return _UNPRINTABLE.sub(_escaped, text)
+    return printable(codec.encode(tuple(map(row, roster.plugins))).decode())
+
+
+def printable(document: str) -> str:
+    """Return the same JSON document in printable ASCII alone [C76]."""
+    return _UNPRINTABLE.sub(_escaped, document)
 
 
 def row(plugin: Plugin) -> Row:

@@ -46,14 +46,16 @@ def remove(name: str, places: Places, clock: Clock) -> Removed:
     at the first deletion that fails [I-66].
     """
     _refuse_path(name)
-    if not any(_found(tier, name) for tier in places.tiers):
+    # Both are looked at, so that a link in one is refused whatever the other has.
+    found = [_found(tier, name) for tier in places.tiers]
+    if not any(found):
         raise NotInstalled(_missing(name, places))
     directories: list[Path] = []
     records: list[Path] = []
     with ExitStack() as held:
         for tier in places.tiers:
             held.enter_context(alone(tier))
-        # Refuse before anything is touched.
+        # Once more, now that nobody else changes them: refuse before anything is touched.
         for tier in places.tiers:
             _found(tier, name)
         mark = token(clock)

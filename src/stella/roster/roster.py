@@ -119,9 +119,7 @@ class Plugin:
     @property
     def pipeline(self) -> str | None:
         """The name a run selects it by, None when it can be no member of a pipeline [D-8]."""
-        loop = self.manifest.loop
-        asked = loop.holds(Power.POINTS) and loop.points
-        return self.manifest.pipeline if asked and self.manifest.runtime else None
+        return pipeline_of(self.manifest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +159,26 @@ def read_roster(places: Places, path_value: str | None) -> Roster:
     plugins = tuple(chosen[name] for name in sorted(chosen))
     notices += [notice for plugin in plugins for notice in plugin.notices]
     return Roster(plugins=plugins, notices=tuple(notices))
+
+
+def pipeline_of(manifest: PluginManifest) -> str | None:
+    """Return the name a run selects a plugin by, None when it can be no member [D-8, M-36]."""
+    asked = manifest.loop.holds(Power.POINTS) and manifest.loop.points
+    return manifest.pipeline if asked and manifest.runtime else None
+
+
+def records_changed(roster: Roster, places: Places) -> tuple[str, ...]:
+    """Return a notice for each plugin whose record is another on disk by now [Q-29].
+
+    The roster a session holds stays as it was read; the change counts from the next one on.
+    """
+    now = {tier.scope: read_records(tier).by_name for tier in places.tiers}
+    return tuple(
+        f"{plugin.name}: what was accepted has changed on disk; this session keeps to what it "
+        "read when it opened"
+        for plugin in roster.plugins
+        if now[plugin.scope].get(plugin.name) != plugin.record
+    )
 
 
 def before_start(plugin: Plugin, lookup: Lookup) -> str | None:

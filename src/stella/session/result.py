@@ -108,14 +108,6 @@ class RunResult(Row, frozen=True, kw_only=True):
     exit_code: int
 
 
-class Refused(Row, frozen=True, kw_only=True):
-    """A run that never began [S-23]."""
-
-    status: str = msgspec.field(default_factory=lambda: "refused")
-    error: dict[str, str]
-    exit_code: int
-
-
 def exit_code_of(end: RunEnd) -> int:
     """Return the exit code of a run [S-10, D-83]."""
     if end.status is RunStatus.CANCELLED and end.cancelled_by in {"SIGTERM", "SIGHUP"}:

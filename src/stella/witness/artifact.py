@@ -4,6 +4,7 @@ A file is opened without following a link and must be where its path says before
 it is read [G-36]. Identity is kind, mode, link count and content, never a time [G-35].
 """
 
+import errno
 import hashlib
 import os
 import stat
@@ -92,11 +93,26 @@ def identify(descriptor: int, opened: os.stat_result, form: Form) -> Identity:
     )
 
 
-Identify = Callable[[int, os.stat_result, Form], Identity]
+def read(place: Path, form: Form) -> tuple[os.stat_result, Identity]:
+    """Open a file without following a link and return what was opened, with its identity.
+
+    Raises OSError, also for what is no regular file; a pipe is not waited for.
+    """
+    descriptor = os.open(place, _OPEN)
+    try:
+        opened = os.fstat(descriptor)
+        if not stat.S_ISREG(opened.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        return opened, identify(descriptor, opened, form)
+    finally:
+        os.close(descriptor)
+
+
+Read = Callable[[Path, Form], tuple[os.stat_result, Identity]]
 
 
 def observe(
-    root: Path, path: str, form: Form = Form.WHOLE, read: Identify = identify
+    root: Path, path: str, form: Form = Form.WHOLE, reading: Read = read
 ) -> Identity | ChangeKind:
     """Return the identity of the file at `path` beneath the canonical `root`.
 
@@ -105,24 +121,17 @@ def observe(
     """
     if form is Form.PROGRAM:
         return _program(root, path)
-    found = locate(root, path)
-    if isinstance(found, ChangeKind):
-        return found
-    if not stat.S_ISREG(found.st_mode):
+    before = locate(root, path)
+    if isinstance(before, ChangeKind):
+        return before
+    if not stat.S_ISREG(before.st_mode):
         return ChangeKind.REPLACED
     try:
-        descriptor = os.open(root / path, _OPEN)
+        opened, identity = reading(root / path, form)
     except OSError:
         return ChangeKind.UNREADABLE
-    try:
-        opened = os.fstat(descriptor)
-        identity = read(descriptor, opened, form)
-    except OSError:
-        return ChangeKind.UNREADABLE
-    finally:
-        os.close(descriptor)
-    after = locate(root, path)
-    return identity if _same(found, opened) and _same(opened, after) else ChangeKind.UNREADABLE
+    same = _same(before, opened) and _same(opened, locate(root, path))
+    return identity if same else ChangeKind.UNREADABLE
 
 
 def locate(root: Path, path: str) -> os.stat_result | ChangeKind:
@@ -214,20 +223,13 @@ def _program(root: Path, path: str) -> Identity | ChangeKind:
     try:
         link = str(place.readlink()) if place.is_symlink() else ""
         real = place.resolve(strict=True)
-        descriptor = os.open(real, _OPEN)
+        if not stat.S_ISREG(real.lstat().st_mode):
+            return ChangeKind.REPLACED
+        _, plain = read(real, Form.PROGRAM)
     except (FileNotFoundError, NotADirectoryError):
         return ChangeKind.UNREADABLE if os.path.lexists(place) else ChangeKind.DELETED
     except (OSError, RuntimeError):  # RuntimeError: links that lead to each other
         return ChangeKind.UNREADABLE
-    try:
-        opened = os.fstat(descriptor)
-        if not stat.S_ISREG(opened.st_mode):
-            return ChangeKind.REPLACED
-        plain = identify(descriptor, opened, Form.PROGRAM)
-    except OSError:
-        return ChangeKind.UNREADABLE
-    finally:
-        os.close(descriptor)
     text = f"{link}\0{real}"
     whole = hashlib.sha256(_PROGRAM + os.fsencode(text) + bytes.fromhex(plain.content))
     return Identity(

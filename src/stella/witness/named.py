@@ -89,7 +89,7 @@ def relative(root: Path, word: str) -> str | None:
     """
     typed = root / word
     plain, real = Path(os.path.normpath(typed)), Path(os.path.realpath(typed))
-    if ".." in typed.parts and real != Path(os.path.realpath(plain)):
+    if real != Path(os.path.realpath(plain)):
         plain = real
     for spot in (plain, real):
         if spot.is_relative_to(root):

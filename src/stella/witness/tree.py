@@ -241,6 +241,8 @@ class _Surveyor:
             return
         try:
             stamp = _stamped(os.fstat(descriptor))
+            if stamp.kind != stat.S_IFREG:  # something else took its place just now
+                return
             head = os.read(descriptor, _BLOCK)
             whole, block = hashlib.sha256(head), head
             while block:

@@ -1,7 +1,6 @@
 """`stella demo`: the main job in a temporary directory, offline, without a key [S-45 to S-47]."""
 
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from stella.cli.demo import TEST
 from stella.cli.demo import Stage
 from stella.cli.demo import checked
 from stella.cli.demo import set_up
+from stella.cli.page import tell
 from stella.settings.ambient import ambient
 
 
@@ -24,15 +24,15 @@ def command(*, keep: bool, plain: bool, workspace: str | None) -> int:
     del plain, workspace  # the demo draws nothing live and brings its own workspace
     directory = Path(tempfile.mkdtemp(prefix="stella-demo-")).resolve()
     stage = Stage(directory=directory, env=ambient().env)
-    _say(f"stella demo, in {directory}")
-    set_up(stage, _say)
-    _say("")
-    _say(f'$ stella run --pipeline verify --test-command "{" ".join(TEST)}" …')
+    tell(f"stella demo, in {directory}")
+    set_up(stage, tell)
+    tell("")
+    tell(f'$ stella run --pipeline verify --test-command "{" ".join(TEST)}" …')
     done = perform(stage.options(), "text")
     wrong = checked(done, stage.workspace)
-    _say("")
+    tell("")
     if wrong:
-        _say(f"The story did not come true: {'; '.join(wrong)}. It is kept in {directory}")
+        tell(f"The story did not come true: {'; '.join(wrong)}. It is kept in {directory}")
         return 1
     _look(stage, done.result.session, keep=keep)
     if not keep:
@@ -43,14 +43,10 @@ def command(*, keep: bool, plain: bool, workspace: str | None) -> int:
 def _look(stage: Stage, session: str, *, keep: bool) -> None:
     place = f"--workspace {stage.workspace}"
     private = stage.workspace / ".stella" / "private" / "sessions"
-    _say(f"The journal of the run: {private / session / 'journal.jsonl'}")
-    _say("To look into it:")
-    _say(f"  stella journal show {session} {place}")
-    _say(f"  stella journal show {session} --type verdict,continuation {place}")
-    _say(f"  stella journal verify {session} {place}")
+    tell(f"The journal of the run: {private / session / 'journal.jsonl'}")
+    tell("To look into it:")
+    tell(f"  stella journal show {session} {place}")
+    tell(f"  stella journal show {session} --type verdict,continuation {place}")
+    tell(f"  stella journal verify {session} {place}")
     if not keep:
-        _say("The directory is removed now; run `stella demo --keep` to keep it.")
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+        tell("The directory is removed now; run `stella demo --keep` to keep it.")

@@ -5,6 +5,7 @@ import sys
 import click
 
 from stella.cli.main import Group
+from stella.cli.page import tell
 from stella.escape import counted
 from stella.escape import visible
 from stella.journal import find
@@ -35,7 +36,7 @@ def show(
     for line in listing.show(reading.records, turn=turn, types=kinds, as_json=as_json):
         sys.stdout.write(f"{line}\n")
     for note in reading.notes():
-        sys.stderr.write(f"{note}\n")
+        tell(note)
     return 1 if reading.damage else 0
 
 
@@ -63,7 +64,5 @@ def verify(session: str, *, head: str | None, every: bool, workspace: str | None
         records = counted(report.records, "record")
         sys.stdout.write(f"{name}: ok, {records}{torn}{writer}, head {report.head}\n")
         for kind, count in sorted(report.skipped.items()):
-            sys.stderr.write(
-                f"{name}: {counted(count, 'record')} of unknown type {visible(kind)}\n"
-            )
+            tell(f"{name}: {counted(count, 'record')} of unknown type {visible(kind)}")
     return 1 if bad else 0

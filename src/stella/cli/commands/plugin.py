@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from stella.cli.main import Group
+from stella.cli.page import tell
 from stella.cli.prompt import ask
 from stella.clock import SystemClock
 from stella.escape import visible
@@ -63,21 +64,20 @@ def install(directory: str, *, scope: str, yes: bool, workspace: str | None) -> 
     )
     done = install_package(wish, lambda proposal: _accepted(proposal, yes=yes), SystemClock())
     if isinstance(done, Declined):
-        _say(("not installed",))
+        tell("not installed")
         return
-    _say((f"installed {done.manifest.name} in {visible(str(done.directory))}",))
-    _say(_next_step(done.manifest.name, done.manifest.pipeline, done.manifest.loop.points))
+    tell(f"installed {done.manifest.name} in {visible(str(done.directory))}")
+    tell(*_next_step(done.manifest.name, done.manifest.pipeline, done.manifest.loop.points))
 
 
 def _accepted(proposal: Proposal, *, yes: bool) -> AcceptedBy | None:
     """Show everything on standard error, then ask, unless `--yes` has answered [S-3, I-9]."""
-    _say(proposal.consent.split("\n"))
+    tell(*proposal.consent.split("\n"))
     if proposal.warnings:
-        _say(("", *proposal.warnings.split("\n")))
+        tell("", *proposal.warnings.split("\n"))
     for name in proposal.withheld:
-        _say((f"withheld: {visible(name)} is a credential and is not passed on",))
-    _say(proposal.notes)
-    _say(("",))
+        tell(f"withheld: {visible(name)} is a credential and is not passed on")
+    tell(*proposal.notes, "")
     if yes:
         return AcceptedBy.YES
     accepted = ask("install", "give --yes to accept what is shown above")
@@ -97,7 +97,7 @@ def list_(*, as_json: bool, workspace: str | None) -> None:
     """Print the roster; notices go to standard error and change no exit code [I-60]."""
     around, where = _where(workspace)
     roster = read_roster(where, around.env.get("PATH"))
-    _say(f"notice  {notice}" for notice in roster.notices)
+    tell(*(f"notice  {notice}" for notice in roster.notices))
     lines = (list_json(roster),) if as_json else list_lines(roster, KEY_VARIABLES)
     for line in lines:
         sys.stdout.write(f"{line}\n")
@@ -131,8 +131,3 @@ def remove(name: str, *, workspace: str | None) -> None:
 def _where(workspace: str | None) -> tuple[Ambient, Places]:
     around = ambient()
     return around, places(around.home, workspace_of(workspace, around))
-
-
-def _say(lines: Iterable[str]) -> None:
-    for line in lines:
-        sys.stderr.write(f"{line}\n")

@@ -16,6 +16,7 @@ from stella import limits
 from stella.cli.board import board
 from stella.cli.flags import Given
 from stella.cli.flags import judged
+from stella.cli.page import tell
 from stella.cli.progress import Progress
 from stella.cli.streams import say
 from stella.clock import SystemClock
@@ -93,8 +94,7 @@ def perform(options: Options, output_format: str) -> Finished:
             plain = codec.plain(record)
             del plain["prev"]
             say(sys.stdout, codec.encode(plain).decode())
-        for line in progress.lines(fact):
-            say(sys.stderr, line)
+        tell(*progress.lines(fact))
 
     clock = SystemClock()
     done = asyncio.run(_signalled(partial(run_once, options, clock, (hear,))))
@@ -106,10 +106,9 @@ def perform(options: Options, output_format: str) -> Finished:
         last = {"seq": None, "ts": stamp(clock.now()), "type": "result", "turn": None}
         say(sys.stdout, codec.encode({**last, "data": done.result}).decode())
     if output_format == "text" or done.result.status.value != "met":
-        for line in board(done):
-            say(sys.stderr, line)
+        tell(*board(done))
     if done.trouble is not None:
-        say(sys.stderr, f"stella: {done.trouble}")
+        tell(f"stella: {done.trouble}")
     return done
 
 
@@ -126,7 +125,7 @@ async def _signalled(begin: Callable[..., Awaitable[Finished]]) -> Finished:
 
     def hear(number: signal.Signals) -> None:
         if not heard:
-            say(sys.stderr, f"cancelling ({number.name}); once more ends at once")
+            tell(f"cancelling ({number.name}); once more ends at once")
         heard.append(number.name)
         for drive in drives:
             drive.cancel(number.name)
