@@ -17,6 +17,7 @@ from tests.making.processes import children
 from tests.making.processes import descriptors
 from tests.making.processes import eventually
 
+from stella import limits
 from stella.process import warden as guard
 from stella.process.door import Warden
 from stella.process.line import Ended
@@ -40,9 +41,10 @@ def test_a_request_holds_every_byte(cwd: str, argv: list[str], env: dict[str, st
     """T-3, for all."""
     packed = request(cwd, argv, env.items())
     (size,) = guard.LENGTH.unpack_from(packed)
-    where, count, *rest = packed[guard.LENGTH.size :].split(b"\0")
+    where, umask, count, *rest = packed[guard.LENGTH.size :].split(b"\0")
     assert len(packed) == size + guard.LENGTH.size
     assert where == os.fsencode(cwd)
+    assert int(umask) == limits.UMASK
     assert rest[: int(count)] == list(map(os.fsencode, argv))
     pairs = [pair.partition(b"=") for pair in rest[int(count) :]]
     assert {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs} == env

@@ -275,3 +275,11 @@ def test_a_result_has_its_keys_in_order_and_all_of_them(tmp_path: Path) -> None:
         "status", "answer", "rounds", "pipeline", "verdict", "outcome", "faults", "refusals",
         "changed_files", "tools", "steps", "usage", "cost_usd", "session", "journal", "exit_code",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_shell_makes_files_as_the_person_would(tmp_path: Path, umask: int, mode: int) -> None:
+    root = project(tmp_path / "work")
+    model = script(tmp_path / "m", calls("bash", command="echo x > made"), says("x"))
+    finished(options(root, tmp_path / "home", model, umask=umask))
+    assert (root / "made").stat().st_mode & 0o777 == mode

@@ -61,7 +61,9 @@ class Lost:
 Report = Started | Failed | Exited | Ended | Lost
 
 
-def request(cwd: str, argv: Iterable[str], env: Iterable[tuple[str, str]]) -> bytes:
+def request(
+    cwd: str, argv: Iterable[str], env: Iterable[tuple[str, str]], umask: int = limits.UMASK
+) -> bytes:
     """Return the request for one child, byte for byte as the system will see it [T-3].
 
     Raises ValueError for what no system can take: a NUL, or `=` in the name of a variable.
@@ -72,7 +74,7 @@ def request(cwd: str, argv: Iterable[str], env: Iterable[tuple[str, str]]) -> by
         if not name or "=" in name:
             raise ValueError(f"a variable cannot be named {name!r}")
         pairs.append(f"{name}={value}")
-    fields = (cwd, str(len(words)), *words, *pairs)
+    fields = (cwd, str(umask), str(len(words)), *words, *pairs)
     if any("\0" in field for field in fields):
         raise ValueError("a NUL character cannot be passed to a program")
     body = b"\0".join(map(os.fsencode, fields))

@@ -39,6 +39,7 @@ async def run(  # noqa: PLR0913 - each is a term of one contract, and all but tw
     polite: bool = False,
     merge: bool = False,
     keep: int | None = None,
+    umask: int = limits.UMASK,
 ) -> Completed:
     """Run one child to its end and return how that came and what it said.
 
@@ -47,8 +48,9 @@ async def run(  # noqa: PLR0913 - each is a term of one contract, and all but tw
     after SIGTERM and a second [T2-44]. `talk` runs beside the child; without one `stdin` is
     written and closed. All output is drained; more than `cap` bytes of it end the child [T-24].
     With `keep` there is no cap and the last `keep` bytes of each stream stay. `merge` sends
-    stderr into stdout. The result is taken at the child's own exit, plus at most a second for
-    what is in the pipes, whoever else holds them [T-26].
+    stderr into stdout; `umask` is what files the child makes are not [T-7]. The result is taken
+    at the child's own exit, plus at most a second for what is in the pipes, whoever else holds
+    them [T-26].
 
     Raises ValueError for an `argv[0]` that is not absolute; what the talk raises; and
     CancelledError, after SIGTERM, a second and SIGKILL [T-25]. Whatever the path, nothing of
@@ -59,7 +61,7 @@ async def run(  # noqa: PLR0913 - each is a term of one contract, and all but tw
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        wanted = request(str(cwd), argv, env.items())
+        wanted = request(str(cwd), argv, env.items(), umask)
     except ValueError as error:
         return _refused(argv[0], str(error), errno.EINVAL)
     terms = Terms(

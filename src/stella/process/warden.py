@@ -6,8 +6,8 @@ warden forks a *guard* for it, which starts the child, reports what becomes of i
 leaves behind and ends all of it when the host says so or is gone: the end of the control socket
 means both [T-30, T-33]. It imports nothing but the standard library and runs as a file.
 
-A request on the control socket is its length, then NUL-separated: working directory, number of
-arguments, arguments, `NAME=value` pairs. Then `TERMINATE` may follow. Reports are `REPORT` frames.
+A request on the control socket is its length, then NUL-separated: working directory, umask,
+number of arguments, arguments, `NAME=value` pairs. `TERMINATE` may follow. Reports: `REPORT`.
 """
 
 import ctypes
@@ -188,7 +188,7 @@ class Guard:
 
     def start(self, request: list[bytes], *pipes: int) -> int | None:
         """Start the child in a session of its own [T-3, T-6, T-7, T-10]; None when that failed."""
-        cwd, count, *rest = request
+        cwd, umask, count, *rest = request
         argv, pairs = rest[: int(count)], rest[int(count) :]
         try:
             child = subprocess.Popen(  # noqa: S603 - no shell; what runs is the host's decision
@@ -199,7 +199,7 @@ class Guard:
                 cwd=cwd,
                 env={name: value for name, _, value in (p.partition(b"=") for p in pairs)},
                 start_new_session=True,
-                umask=0o077,
+                umask=int(umask),
             )
         except OSError as error:
             self.tell(FAILED, error.errno or 0, int(error.filename == cwd != argv[0]))

@@ -28,7 +28,10 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """One run of one session; `env` is the host's whole environment, `home` the person's."""
+    """One run of one session; `env` is the host's whole environment, `home` the person's.
+
+    `umask` is the person's own, for what a shell makes.
+    """
 
     workspace: Path
     home: Path
@@ -42,4 +45,5 @@ class Options:
     max_steps: int = limits.STEPS_DEFAULT
     pipeline: Pipeline | None = None
     surface: str = "cli"
+    umask: int = limits.UMASK
     principal: str = "user"

@@ -8,6 +8,7 @@ import hashlib
 import platform
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,11 @@ class Finished:
     trouble: str | None = None
 
 
+def redactor_of(env: Mapping[str, str]) -> Redactor:
+    """Return what takes model keys out of all that is stored or shown [J2-22, J2-24]."""
+    return Redactor(env[name] for name in sorted(KEY_VARIABLES) if env.get(name))
+
+
 async def run_once(
     options: Options,
     clock: Clock,
@@ -92,8 +98,7 @@ async def run_once(
     root = root_of(options.workspace)
     bound = bind(options, root)
     model = open_model(options.model, clock=clock, base=options.cwd)
-    secrets = [options.env[name] for name in sorted(KEY_VARIABLES) if options.env.get(name)]
-    journal = Journal.create(root, new_session_id(clock), clock, Redactor(secrets))
+    journal = Journal.create(root, new_session_id(clock), clock, redactor_of(options.env))
     opened = _Opened(
         options=options,
         root=root,
@@ -137,6 +142,7 @@ def _hands(opened: _Opened) -> Iterator[Hands]:
             clock=opened.clock,
             seen=Seen(),
             session_id=opened.session,
+            umask=options.umask,
         )
         watching = Watching(
             root=opened.root,

@@ -8,9 +8,11 @@ import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from stella import limits
 from stella.errors import UsageError
 from stella.escape import visible
 from stella.files.tree import lies_in
@@ -25,13 +27,14 @@ class Ambient:
     """What surrounds the process; paths are absolute and canonical.
 
     `home` is the person's directory for Stella [S2-40]. `person` is their own home directory,
-    None when `HOME` is not set.
+    None when `HOME` is not set. `umask` is what files they make are not.
     """
 
     env: Mapping[str, str]
     home: Path
     person: Path | None
     cwd: Path
+    umask: int = limits.UMASK
 
 
 def ambient() -> Ambient:
@@ -43,7 +46,14 @@ def ambient() -> Ambient:
         cwd = Path.cwd()
     except OSError as error:
         raise UsageError(f"the working directory cannot be read: {error.strerror}") from error
-    return surrounding(dict(os.environ), cwd)
+    return replace(surrounding(dict(os.environ), cwd), umask=_umask())
+
+
+def _umask() -> int:
+    """Return the process's umask; there is no way to ask for it but to set it."""
+    own = os.umask(limits.UMASK)
+    os.umask(own)
+    return own
 
 
 def surrounding(env: Mapping[str, str], cwd: Path) -> Ambient:

@@ -67,6 +67,7 @@ async def _run(given: Bash, context: ToolContext) -> Output:
         timeout=given.timeout_secs,
         cap=limits.CONVERSATION_BYTES,
         polite=True,
+        umask=context.umask,
     )
     return _told(given, done)
 

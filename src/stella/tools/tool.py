@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
+from stella import limits
 from stella.authority.contract import ToolContract
 from stella.authority.risk import Risk
 from stella.clock import Clock
@@ -34,7 +35,8 @@ class ToolContext:
     """What every tool of one agent works with.
 
     `environment` is the children's, already without what they must not see [T2-45]. `seen`
-    is this agent's own and no other's [T2-33].
+    is this agent's own and no other's [T2-33]; `umask` is the person's own, under which a
+    shell makes files as they would.
     """
 
     root: Root
@@ -42,6 +44,7 @@ class ToolContext:
     clock: Clock
     seen: Seen
     session_id: str
+    umask: int = limits.UMASK
 
     @property
     def child_environment(self) -> dict[str, str]:

@@ -27,6 +27,7 @@ from stella.journal.entry import Record
 from stella.session.drive import Drive
 from stella.session.options import Options
 from stella.session.session import Finished
+from stella.session.session import redactor_of
 from stella.session.session import run_once
 from stella.settings.ambient import Ambient
 from stella.settings.ambient import ambient
@@ -81,6 +82,7 @@ def command(ctx: click.Context, /, **flags: object) -> int:
         mode_source=asked.mode_source,
         max_steps=asked.max_steps,
         pipeline=asked.pipeline,
+        umask=around.umask,
     )
     return perform(options, asked.output_format).result.exit_code
 
@@ -88,27 +90,32 @@ def command(ctx: click.Context, /, **flags: object) -> int:
 def perform(options: Options, output_format: str) -> Finished:
     """Do one run, print what its format wants, and return what came of it [S-21 to S-24]."""
     progress = Progress()
+    clean = redactor_of(options.env)
+
+    def told(lines: Iterable[str]) -> None:
+        tell(*(clean.text(line)[0] for line in lines))
 
     def hear(record: Record, fact: Fact) -> None:
         if output_format == "stream-json":
             plain = codec.plain(record)
             del plain["prev"]
             say(sys.stdout, codec.encode(plain).decode())
-        tell(*progress.lines(fact))
+        told(progress.lines(fact))
 
     clock = SystemClock()
     done = asyncio.run(_signalled(partial(run_once, options, clock, (hear,))))
+    result, _ = clean.tree(codec.plain(done.result))
     if output_format == "text":
-        say(sys.stdout, done.result.answer)
+        say(sys.stdout, result["answer"])
     elif output_format == "json":
-        say(sys.stdout, codec.encode(done.result).decode())
+        say(sys.stdout, codec.encode(result).decode())
     else:
         last = {"seq": None, "ts": stamp(clock.now()), "type": "result", "turn": None}
-        say(sys.stdout, codec.encode({**last, "data": done.result}).decode())
+        say(sys.stdout, codec.encode({**last, "data": result}).decode())
     if output_format == "text" or done.result.status.value != "met":
-        tell(*board(done))
+        told(board(done))
     if done.trouble is not None:
-        tell(f"stella: {done.trouble}")
+        told((f"stella: {done.trouble}",))
     return done
 
 
