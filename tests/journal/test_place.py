@@ -34,7 +34,7 @@ def refused(act: Callable[[], object]) -> str:
 
 
 @pytest.mark.behaviour("L304")
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o277])
 def test_modes_are_set_whatever_the_umask_is(tmp_path: Path, umask: int) -> None:
     """[J2-1, S2-41]"""
 

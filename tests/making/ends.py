@@ -35,6 +35,14 @@ WORK = "42 is the answer \N{EN DASH} \N{CHECK MARK}\r\nno newline at the end"
 """What the scripted model writes into `answer.txt`, so that the check passes."""
 
 
+def one_object(out: str) -> Json:
+    """Return the JSON object that an output is, together with a newline [S-22]."""
+    assert out.endswith("\n"), out
+    assert out.count("\n") == 1, out
+    found: Json = json.loads(out)
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """A command that is over."""
@@ -46,10 +54,7 @@ class Done:
     @property
     def result(self) -> Json:
         """The one JSON object on standard output, which holds nothing else [S-22]."""
-        assert self.out.endswith("\n"), self
-        assert self.out.count("\n") == 1, self
-        found: Json = json.loads(self.out)
-        return found
+        return one_object(self.out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,11 +93,40 @@ def test_changes_are_those_since_the_last_measurement(tmp_path: Path) -> None:
 
     async def go() -> None:
         await watch.open()
+        before = await watch.before(())
         (watch.root / "a").write_text("1\n", "utf-8")
-        found = await watch.changes()
+        found = await watch.since(before, ())
         assert found is not None
         assert [(change.path, change.kind) for change in found] == [("a", "created")]
-        assert await watch.changes() == ()
+        assert await watch.since(await watch.before(()), ()) == ()
+
+    asyncio.run(go())
+    watch.telling.journal.close()
+
+
+def test_a_file_tool_is_measured_by_the_paths_it_names_and_a_shell_by_the_rest(
+    tmp_path: Path,
+) -> None:
+    """[T2-51] What a file tool changed is not counted again for the shell that follows."""
+    watch = watching(tmp_path)
+
+    async def go() -> None:
+        await watch.open()
+        paths = ("./sub/../answer.txt", str(watch.root / "new"))
+        before = await watch.before(paths)
+        for name in ("answer.txt", "new", "unnamed"):
+            (watch.root / name).write_text("1\n2\n", "utf-8")
+        found = await watch.since(before, paths)
+        assert found is not None
+        assert [(c.path, c.kind, c.added) for c in found] == [
+            ("answer.txt", "modified", 2),
+            ("new", "created", 2),
+        ]
+        again = await watch.before(())
+        (watch.root / "later").write_text("", "utf-8")
+        after = await watch.since(again, ())
+        assert after is not None
+        assert [change.path for change in after] == ["later"]
 
     asyncio.run(go())
     watch.telling.journal.close()
@@ -110,8 +139,9 @@ def test_a_workspace_that_is_gone_is_unmeasured_and_never_clean(tmp_path: Path) 
 
     async def go() -> Inspection:
         await opened(watch)
+        before = await watch.before(())
         shutil.rmtree(watch.root)
-        assert await watch.changes() != ()
+        assert await watch.since(before, ()) != ()
         return await watch.inspect()
 
     found = asyncio.run(go())

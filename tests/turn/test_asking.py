@@ -257,6 +257,7 @@ def test_an_unmeasured_turn_keeps_the_previous_signals() -> None:
     doing = asking(steering())
     doing.measured(ChangeBook(actions=2, lines=9))
     doing.measured(ChangeBook(measured=False))
+    doing.measured(ChangeBook(actions=2, lines=1, counted=False))
     assert doing.table[Signal.MUTATING_ACTIONS] == 2
     assert doing.table[Signal.DIFF_LINES] == 9
 

@@ -3,7 +3,7 @@ from stella.turn.questions import Change
 
 
 def change(path: str, before: str | None, after: str | None, lines: int = 0) -> Change:
-    return Change(path=path, kind="modified", before=before, after=after, added=lines)
+    return Change(path=path, kind="modified", before=before, after=after, added=lines, removed=0)
 
 
 def test_paths_stand_in_first_seen_order_once() -> None:
@@ -47,3 +47,12 @@ def test_a_later_book_continues_the_earlier_one() -> None:
     unmeasured.add(None)
     run.absorb(unmeasured)
     assert run.paths is None
+
+
+def test_lines_that_could_not_be_counted_make_the_sum_unknown() -> None:
+    """[D-26, T2-54]"""
+    run, turn = ChangeBook(), ChangeBook()
+    turn.add((Change(path="big", kind="modified", before="1", after="2", added=None),))
+    assert (turn.counted, turn.paths) == (False, ("big",))
+    run.absorb(turn)
+    assert not run.counted

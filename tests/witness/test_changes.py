@@ -15,7 +15,6 @@ from stella import limits
 from stella.clock import SystemClock
 from stella.turn.questions import Change
 from stella.witness.changes import changes
-from stella.witness.changes import diff_lines
 from stella.witness.changes import digest
 from stella.witness.tree import Tree
 from stella.witness.tree import Unmeasured
@@ -166,23 +165,6 @@ def test_a_path_that_is_no_text_can_be_written_down(root: Path) -> None:
     assert codec.encode(change.path)
     assert change.diff is not None
     assert change.diff.splitlines()[1] == "+++ b/\ufffd"
-
-
-def test_the_lines_of_several_changes_are_added_up(root: Path) -> None:
-    """[D-26]"""
-    found = changed(root, lambda: fill(root, a="1\n", new="x\ny\n"))
-    assert diff_lines(found) == 4
-    assert diff_lines(()) == 0
-
-
-def test_with_one_unknown_change_the_sum_is_unknown() -> None:
-    """[D-26]"""
-    known = Change(path="a", kind="created", before=None, after="x", added=1, removed=0)
-    for unknown in (
-        Change(path="b", kind="modified", before="x", after="y", added=None, removed=0),
-        Change(path="b", kind="modified", before="x", after="y", added=0, removed=None),
-    ):
-        assert diff_lines((known, unknown)) is None
 
 
 # ── the digest of a round ─────────────────────────────────────────────────────────────

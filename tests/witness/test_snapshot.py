@@ -514,3 +514,33 @@ def test_what_lies_outside_the_root_is_out_of_reach(root: Path) -> None:
     watch = watching(root, COMMAND)
     fill(root.parent / "home" / ".local", "usercustomize.py")
     assert watch.compare().finding is TamperState.CLEAN
+
+
+def test_a_start_up_file_that_an_installer_linked_is_watched_by_its_content(tmp_path: Path) -> None:
+    """docs/adr/0004: the watch stays complete, and a change through either link is found."""
+    cache = tmp_path / "cache.pth"
+    cache.write_text("import os\n", "utf-8")
+    root = tmp_path / "work"
+    (root / "env").mkdir(parents=True)
+    (root / "test_x.py").write_text("def test_x(): pass\n", "utf-8")
+    os.link(cache, root / "env" / "x.pth")
+    watch = pin(root, resolve(("python3", "-m", "pytest", "test_x.py"), root, os.environ["PATH"]))
+    assert watch.complete
+    assert watch.compare().finding is TamperState.CLEAN
+    os.link(cache, tmp_path / "third")
+    assert watch.compare().finding is TamperState.CLEAN
+    cache.write_text("import sys\n", "utf-8")
+    assert [(a.path, a.kinds) for a in watch.compare().artifacts] == [
+        ("env/x.pth", (ChangeKind.EDITED,))
+    ]
+
+
+def test_a_start_up_file_of_its_own_that_is_linked_later_is_found(tmp_path: Path) -> None:
+    """[G-37]"""
+    (tmp_path / "test_x.py").write_text("def test_x(): pass\n", "utf-8")
+    (tmp_path / "x.pth").write_text("", "utf-8")
+    watch = pin(
+        tmp_path, resolve(("python3", "-m", "pytest", "test_x.py"), tmp_path, os.environ["PATH"])
+    )
+    os.link(tmp_path / "x.pth", tmp_path / "second.txt")
+    assert watch.compare().artifacts[0].kinds == (ChangeKind.HARD_LINKED,)

@@ -31,7 +31,8 @@ _GRANTING: Final = {
 class Given:
     """The flags of one command line as they were typed; None or empty where absent.
 
-    `words` are those that belong to no known flag: the prompt, and what nobody knows.
+    `words` are those that belong to no known flag: the prompt, and what nobody knows. `behind`
+    stands after `--` and is no flag, whatever it looks like.
     """
 
     pipeline: str | None = None
@@ -45,6 +46,12 @@ class Given:
     output_format: str | None = None
     permissions: str | None = None
     words: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+
+    @property
+    def prompt(self) -> str | None:
+        """The prompt as it was typed, None when there is none."""
+        return next(iter((*self.words, *self.behind)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +70,7 @@ def judged(given: Given, known: tuple[str, ...]) -> Flags:
 
     `known` are all flags there are, for near misses.
     """
-    faults = _unknown(given.words, known)
+    faults = _unknown(given, known)
     test_faults: list[str] = []
 
     def number(flag: str, text: str | None, low: int, high: int, default: int) -> int:
@@ -147,13 +154,15 @@ def _word(
     return default
 
 
-def _unknown(words: tuple[str, ...], known: tuple[str, ...]) -> list[str]:
+def _unknown(given: Given, known: tuple[str, ...]) -> list[str]:
     """Return a fault for each word that looks like a flag, else for each after the prompt."""
-    names = [word.partition("=")[0] for word in words if word.startswith("-") and word != "-"]
+    looks = [word for word in given.words if word.startswith("-") and word != "-"]
+    names = [word.partition("=")[0] for word in looks]
     if not names:
         # Behind a flag nobody knows stands its value, which is no fault of its own.
         return [
-            f'unexpected argument "{visible(word)}"; put the prompt in quotes' for word in words[1:]
+            f'unexpected argument "{visible(word)}"; put the prompt in quotes'
+            for word in (*given.words, *given.behind)[1:]
         ]
     return [
         f'no flag "{visible(name)}"; {suggestion(name, known) or "see stella run --help"}'

@@ -75,10 +75,7 @@ def open_file(directory: int | None, path: Path, flags: int) -> int:
     Raises `JournalError` when it is a link, no regular file, somebody else's, reachable under
     a second name or open to others [J2-1, S2-42].
     """
-    place = path if directory is None else path.name
-    _refuse_link(directory, place, path)
-    with naming(path):
-        file = os.open(place, flags | _FILE, dir_fd=directory)
+    file = _opened(directory, path, flags | _FILE)
     try:
         _check(file, path, _FILE_MODE)
     except JournalError:
@@ -120,9 +117,7 @@ def _made(above: int, path: Path) -> bool:
 
 
 def _step(above: int, path: Path, mode: int, *, made: bool) -> int:
-    _refuse_link(above, path.name, path)
-    with naming(path):
-        here = os.open(path.name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+    here = _opened(above, path, _DIRECTORY | os.O_NOFOLLOW)
     try:
         if made:
             with naming(path):
@@ -136,12 +131,16 @@ def _step(above: int, path: Path, mode: int, *, made: bool) -> int:
     return here
 
 
-def _refuse_link(above: int | None, place: str | Path, path: Path) -> None:
-    # Only for a clear message: the open that follows does not follow a link either.
-    with naming(path):
-        link = stat.S_ISLNK(os.stat(place, dir_fd=above, follow_symlinks=False).st_mode)
-    if link:
-        raise JournalError(f"{_shown(path)}: a symbolic link, which is not followed here")
+def _opened(above: int | None, path: Path, flags: int) -> int:
+    """Return what bears a name, open; a link is not followed, and the message says that it is one."""
+    place = path if above is None else path.name
+    try:
+        return os.open(place, flags, dir_fd=above)
+    except OSError as error:
+        with naming(path):
+            link = stat.S_ISLNK(os.stat(place, dir_fd=above, follow_symlinks=False).st_mode)
+        cause = "a symbolic link, which is not followed here" if link else error.strerror
+        raise JournalError(f"{_shown(path)}: {cause}") from error
 
 
 def _check(opened: int, path: Path, mode: int) -> None:

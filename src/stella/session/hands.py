@@ -116,12 +116,18 @@ class Hands:
 
     async def _run(self, call: Asked) -> Ran:
         prepared, permit = self._permitted.pop(call.call_id)
+        if prepared.contract.trusted_read_only:
+            output, taken = await self._timed(prepared, permit)
+            return Ran(output=output, duration_ms=taken)
+        before = await self.watching.before(prepared.paths)
+        output, taken = await self._timed(prepared, permit)
+        changes = await self.watching.since(before, prepared.paths)
+        return Ran(output=output, duration_ms=taken, changes=changes)
+
+    async def _timed(self, prepared: Prepared, permit: Permit) -> tuple[Output, int]:
         began = self.clock.ticks()
         output = await self.toolbox.run(prepared, permit)
-        taken = self.clock.ticks() - began
-        if prepared.contract.trusted_read_only:
-            return Ran(output=output, duration_ms=taken)
-        return Ran(output=output, duration_ms=taken, changes=await self.watching.changes())
+        return output, self.clock.ticks() - began
 
     def _judged(self, prepared: Prepared, ruling: Permit | Denied) -> CallJudged:
         cause = ruling.cause if isinstance(ruling, Denied) else None

@@ -4,6 +4,7 @@ Nothing here decides. A tree that cannot be measured is None, never "no change" 
 watch that saw less than everything is never clean [G-40].
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
@@ -29,7 +30,10 @@ from stella.witness.snapshot import Watch
 from stella.witness.snapshot import pin
 from stella.witness.tree import Tree
 from stella.witness.tree import Unmeasured
+from stella.witness.tree import glance
 from stella.witness.tree import survey
+
+_NOT_YET = Unmeasured(reason="the tree was not measured yet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,22 +60,43 @@ class Watching:
     clock: Clock
     telling: Telling
     granting: Granting | None
-    _origin: Tree | Unmeasured | None = None
-    _last: Tree | Unmeasured | None = None
+    _origin: Tree | Unmeasured = _NOT_YET
+    _last: Tree | Unmeasured = _NOT_YET
+    _stale: bool = False
     _watch: Watch | None = None
     _said: set[str] = field(default_factory=set)
 
     async def open(self) -> None:
         """Measure the tree as the session finds it."""
-        self._last = await self._survey(None)
+        self._last = await self._survey(self._last)
 
-    async def changes(self) -> tuple[Change, ...] | None:
-        """Return what changed since the tree was last measured, None when unmeasured [T2-51]."""
-        before = self._last
-        after = self._last = await self._survey(before)
-        if not isinstance(before, Tree) or not isinstance(after, Tree):
+    async def before(self, paths: tuple[str, ...]) -> Tree | Unmeasured:
+        """Return the state before a call: of the paths it names, or of the tree [T2-51].
+
+        `paths` are as written in the call; empty for a tool that names none, such as a shell.
+        """
+        if paths:
+            return self._glance(paths)
+        if self._stale:
+            self._last, self._stale = await self._survey(self._last), False
+        return self._last
+
+    async def since(
+        self, before: Tree | Unmeasured, paths: tuple[str, ...]
+    ) -> tuple[Change, ...] | None:
+        """Return what changed since `before`, None when that could not be measured [T2-53]."""
+        if paths:
+            after: Tree | Unmeasured = self._glance(paths)
+            self._stale = True
+        else:
+            after = self._last = await self._survey(self._last)
+        if isinstance(before, Unmeasured) or isinstance(after, Unmeasured):
             return None
         return changes(before, after)
+
+    def _glance(self, paths: tuple[str, ...]) -> Tree:
+        named = (os.path.relpath(self.root / path, self.root) for path in paths)
+        return glance(self.root, named, clock=self.clock)
 
     async def baseline(self) -> Granted:
         """Pin the watched artifacts, run the granted test once, and compare [G-20, G-30, G-34]."""
@@ -90,6 +115,7 @@ class Watching:
             self._once("baseline", text)
         # What the test itself wrote is no change of the worker's.
         self._origin = self._last = await self._survey(self._last)
+        self._stale = False
         return Granted(
             candidate=grant(self.root, granting.plan, measured.baseline),
             baseline=_fact(granting.plan, measured, self._watch),
@@ -97,9 +123,8 @@ class Watching:
 
     async def inspect(self) -> Inspection:
         """Compare the watched artifacts and measure the tree against round 0 [G-30, D-43]."""
-        self._last = await self._survey(self._last)
-        origin = self._origin or Unmeasured(reason="the tree before round 0 was not measured")
-        tree = digest(origin, self._last)
+        self._last, self._stale = await self._survey(self._last), False
+        tree = digest(self._origin, self._last)
         if self._watch is None:
             return Inspection(finding=TamperState.NOT_CHECKED, artifacts=(), digest=tree)
         report = self._watch.compare()
@@ -111,7 +136,7 @@ class Watching:
         )
         return Inspection(finding=report.finding, artifacts=artifacts, digest=tree)
 
-    async def _survey(self, previous: Tree | Unmeasured | None) -> Tree | Unmeasured:
+    async def _survey(self, previous: Tree | Unmeasured) -> Tree | Unmeasured:
         tree = await survey(
             self.root,
             path_value=self.path_value,

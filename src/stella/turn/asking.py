@@ -106,7 +106,8 @@ class Asking:
         """Put what the host measured of the turn into the table [D-26]."""
         if changes.measured:
             self.table[Signal.MUTATING_ACTIONS] = changes.actions
-            self.table[Signal.DIFF_LINES] = changes.lines
+            if changes.counted:
+                self.table[Signal.DIFF_LINES] = changes.lines
 
     def after(self, turn_id: str, number: int, end: TurnEnd) -> Turn[ObservedEvidence | None]:
         """Dispatch the stages after the turn, then ask for evidence [D-16 steps 5 and 6].

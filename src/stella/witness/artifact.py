@@ -50,6 +50,12 @@ class Form(Enum):
     """The `[tool.pytest*]` tables of a `pyproject.toml` and nothing else [G-31, G-35]."""
     PROGRAM = "program"
     """The text of the link, the file it resolves to, its mode and every byte [Q-28]."""
+    SHARED = "shared"
+    """Mode and every byte; an installer linked the file from its cache (docs/adr/0004)."""
+
+
+LINKED = frozenset({Form.PROGRAM, Form.SHARED})
+"""The forms in which the number of hard links says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +182,7 @@ def differences(pinned: Identity, now: Identity | ChangeKind, form: Form) -> tup
             found.append(ChangeKind.EDITED)
         if pinned.mode != now.mode:
             found.append(ChangeKind.MODE_CHANGED)
-    if form is not Form.PROGRAM and now.links != 1:
+    if form not in LINKED and now.links != 1:
         found.append(ChangeKind.HARD_LINKED)
     return tuple(found)
 

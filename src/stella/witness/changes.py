@@ -6,7 +6,6 @@ the same as none.
 
 import hashlib
 import os
-from collections.abc import Iterable
 
 from stella import limits
 from stella.escape import visible
@@ -31,16 +30,6 @@ def changes(before: Tree, after: Tree) -> tuple[Change, ...]:
     """
     steps = Steps()
     return tuple(_change(path, before, after, steps) for path in _differing(before, after))
-
-
-def diff_lines(found: Iterable[Change]) -> int | None:
-    """Return lines added plus removed, or None when one change could not be counted [D-26]."""
-    total = 0
-    for change in found:
-        if change.added is None or change.removed is None:
-            return None
-        total += change.added + change.removed
-    return total
 
 
 def digest(origin: Tree | Unmeasured, now: Tree | Unmeasured) -> str | None:

@@ -19,6 +19,7 @@ from stella.wire.evidence import TamperState
 from stella.witness.appearing import Bounds
 from stella.witness.appearing import Scope
 from stella.witness.appearing import look
+from stella.witness.artifact import LINKED
 from stella.witness.artifact import ChangeKind
 from stella.witness.artifact import Form
 from stella.witness.artifact import Identity
@@ -184,7 +185,7 @@ def _unpinnable(identity: Identity | ChangeKind, form: Form) -> str:
             return "is no regular file"
         case ChangeKind():
             return "cannot be read"
-        case Identity(links=links) if links != 1 and form is not Form.PROGRAM:
+        case Identity(links=links) if links != 1 and form not in LINKED:
             return f"has {links} hard links"
         case _:
             return ""

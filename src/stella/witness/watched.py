@@ -166,9 +166,11 @@ class _Finder:
         names = self.names
         for path in names.files:
             self.wants[path] = Want(group=Group.TEST)
-        for path in (*names.config, *self.startup):
+        for path in names.config:
             if os.path.lexists(self.root / path):
                 self.wants.setdefault(path, _runner_want(path))
+        for path in self.startup:
+            self.wants.setdefault(path, Want(group=Group.RUNNER, form=self._startup_form(path)))
         for path in names.programs:
             if os.path.lexists(self.root / path):
                 self.wants[path] = Want(group=Group.RUNNER, form=self._program_form(path))
@@ -184,6 +186,15 @@ class _Finder:
         found = locate(self.root, path)
         own = not isinstance(found, ChangeKind) and found.st_nlink == 1
         return Form.WHOLE if own else Form.PROGRAM
+
+    def _startup_form(self, path: str) -> Form:
+        """Return the stricter form where a start-up file stands by itself.
+
+        Some installers hard-link what they install, `*.pth` among it, from a cache of theirs.
+        """
+        found = locate(self.root, path)
+        linked = not isinstance(found, ChangeKind) and found.st_nlink > 1
+        return Form.SHARED if linked else Form.WHOLE
 
     def add_configuration(self) -> None:
         """Add what pytest reads on the way from the root to each test [G-31, Q-26]."""

@@ -7,7 +7,6 @@ from collections.abc import Awaitable
 from collections.abc import Callable
 from collections.abc import Iterable
 from functools import partial
-from typing import cast
 
 import click
 
@@ -41,7 +40,18 @@ def _option(flag: str, help_text: str, metavar: str) -> Callable[..., Callable[.
     return click.option(flag, metavar=metavar, help=help_text)
 
 
+class _Run(click.Command):
+    """The command `run`: what stands behind `--` is the prompt, whatever it looks like."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what stands behind `--` apart and parse the rest."""
+        at = args.index("--") if "--" in args else len(args)
+        ctx.obj = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+
 @click.command(
+    cls=_Run,
     name="run",
     help="Do one run: PROMPT, or `-` to read it from standard input.",
     context_settings={"ignore_unknown_options": True},
@@ -65,17 +75,18 @@ def _option(flag: str, help_text: str, metavar: str) -> Callable[..., Callable[.
 def command(ctx: click.Context, /, **flags: object) -> int:
     """Read the flags, run, print the result; the exit code is that of the result [S-11]."""
     around = ambient()
-    known = tuple(name for option in ctx.command.params for name in option.opts)
-    words = tuple(map(str, cast("Iterable[object]", flags.pop("words"))))
+    options = (param for param in ctx.command.params if isinstance(param, click.Option))
+    known = tuple(name for option in options for name in option.opts)
     named = {key: value for key, value in flags.items() if key in Given.__dataclass_fields__}
-    asked = judged(Given(words=words, **named), known)  # type: ignore[arg-type]  # click's own types
+    given = Given(behind=ctx.obj, **named)  # type: ignore[arg-type]  # click's own types
+    asked = judged(given, known)
     model, source = _model(flags["model"], around)
-    options = Options(
+    wanted = Options(
         workspace=workspace_of(_text(flags["workspace"]), around),
         home=around.home,
         cwd=around.cwd,
         env=around.env,
-        prompt=_prompt(words[0] if words else None),
+        prompt=_prompt(given.prompt),
         model=model,
         model_source=source,
         mode=asked.mode,
@@ -84,7 +95,7 @@ def command(ctx: click.Context, /, **flags: object) -> int:
         pipeline=asked.pipeline,
         umask=around.umask,
     )
-    return perform(options, asked.output_format).result.exit_code
+    return perform(wanted, asked.output_format).result.exit_code
 
 
 def perform(options: Options, output_format: str) -> Finished:

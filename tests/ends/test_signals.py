@@ -1,0 +1,153 @@
+"""A signal ends a run in order: nothing goes on running, and the journal says who ended it.
+
+Whatever is being done at that moment is of the stubborn kind: it ignores every polite signal and
+has a child in a session of its own.
+"""
+
+import signal
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.making.ends import HONEST
+from tests.making.ends import TEST
+from tests.making.ends import Json
+from tests.making.ends import Place
+from tests.making.ends import asks
+from tests.making.ends import granted
+from tests.making.ends import one_object
+from tests.making.ends import place
+from tests.making.ends import says
+from tests.making.ends import works
+from tests.making.plugins import arbiter
+from tests.making.processes import eventually
+
+STUBBORN: Final = """\
+import os, pathlib, signal, time
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+else:
+    pathlib.Path({flag!r}).touch()
+time.sleep(600)
+"""
+MOMENTS: Final = ("model", "tool", "plugin", "baseline")
+SIGNALS: Final = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
+
+
+def busy(where: Place, moment: str) -> subprocess.Popen[bytes]:
+    """Start a run and return it when it is at the moment."""
+    flag = where.root.parent / "flag"
+    stubborn = STUBBORN.format(flag=str(flag))
+    words: tuple[str, ...] = ()
+    where.scripted(works(), says())
+    match moment:
+        case "model":
+            where.scripted(works(), says(delay_ms=600_000))
+        case "tool":
+            (where.root / "stubborn.py").write_text(stubborn, "utf-8")
+            where.scripted(asks("bash", command="python3 -S stubborn.py"), says())
+        case "plugin":
+            where.install(arbiter(where.root.parent / "judge", stubborn, timeout=60))
+            words = granted("judge")
+        case "baseline":
+            where.install(arbiter(where.root.parent / "judge", HONEST))
+            (where.root / "check.py").write_text(stubborn, "utf-8")
+            words = granted("judge")
+    process = where.started("run", "go", *where.asked, *words)
+    eventually(lambda: asked_twice(where) if moment == "model" else flag.exists())
+    return process
+
+
+def asked_twice(where: Place) -> bool:
+    return any(path.read_bytes().count(b'"model_request"') == 2 for path in where.journals())
+
+
+def ended(where: Place, process: subprocess.Popen[bytes], by: signal.Signals) -> Json:
+    """Wait for the end, which must be in order, and return the result."""
+    with process:
+        out, err = process.communicate(timeout=15)
+    assert where.left(process.pid) == []
+    assert process.returncode == SIGNALS[by], err.decode()
+    assert f"cancelling ({by.name}); once more ends at once" in err.decode()
+    assert b"Traceback" not in err
+    where.verified()
+    done = where.told("run_ended")[0]
+    assert (done["status"], done["exit_code"]) == ("cancelled", SIGNALS[by])
+    assert where.records()[-1]["type"] == "session_closed"
+    result = one_object(out.decode())
+    assert (result["status"], result["exit_code"]) == ("cancelled", SIGNALS[by])
+    return result
+
+
+@pytest.mark.behaviour("K-149", "A8")
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_whatever_it_is_doing(
+    tmp_path: Path, moment: str, by: signal.Signals
+) -> None:
+    """[S-10, S-12, E-113, T-25]"""
+    where = place(tmp_path)
+    process = busy(where, moment)
+    process.send_signal(by)
+    result = ended(where, process, by)
+    outcome = (result["outcome"]["turn_status"], result["outcome"]["cause"])
+    turns = [(turn["status"], turn.get("text")) for turn in where.told("turn_ended")]
+    match moment:
+        case "baseline":
+            assert (outcome, turns) == ((None, None), [])
+            assert result["rounds"] == 0
+        case "plugin":
+            assert (outcome, turns) == (("completed", None), [("completed", "Done.")])
+            (fault,) = result["faults"]
+            assert (fault["fault"], fault["point"]) == ("Cancelled", "after_turn")
+            assert where.told("verdict") == []
+        case _:
+            assert outcome == ("cancelled", "cancel")
+            assert turns == [("cancelled", f"cancelled by {by.name}")]
+    if moment == "tool":
+        (call,) = where.told("tool_finished")
+        assert call["output"]["error"]["message"] == "cancelled; its effect is unknown"
+
+
+@pytest.mark.parametrize("moment", ["model", "tool", "plugin", "baseline"])
+def test_a_second_signal_ends_at_once_and_as_orderly(tmp_path: Path, moment: str) -> None:
+    """[S-12, E-115]"""
+    where = place(tmp_path)
+    process = busy(where, moment)
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+    ended(where, process, signal.SIGINT)
+
+
+def test_a_hang_up_is_a_termination(tmp_path: Path) -> None:
+    """[S-12]"""
+    where = place(tmp_path)
+    process = busy(where, "tool")
+    process.send_signal(signal.SIGHUP)
+    ended(where, process, signal.SIGHUP)
+
+
+def test_the_first_of_two_different_signals_is_the_one_that_counts(tmp_path: Path) -> None:
+    """[S-12]"""
+    where = place(tmp_path)
+    process = busy(where, "plugin")
+    process.send_signal(signal.SIGTERM)
+    eventually(lambda: b"cancelling (SIGTERM)" in process.stderr.peek())  # type: ignore[union-attr]  # a pipe
+    process.send_signal(signal.SIGINT)
+    ended(where, process, signal.SIGTERM)
+
+
+def test_a_run_after_a_cancelled_one_works(tmp_path: Path) -> None:
+    """[D-14]"""
+    where = place(tmp_path)
+    process = busy(where, "tool")
+    process.send_signal(signal.SIGINT)
+    with process:
+        process.communicate(timeout=15)
+    where.install(arbiter(tmp_path / "judge", HONEST))
+    where.scripted(works(), says())
+    done = where.run("--pipeline", "judge", "--test-command", TEST)
+    assert (done.code, done.result["status"]) == (0, "met")
