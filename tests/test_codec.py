@@ -268,3 +268,36 @@ def test_no_bytes_raise_anything_but_a_refusal(data: bytes) -> None:
     except Refused as error:
         refused = error
     assert refused is None or refused.reasons
+
+
+def test_faults_are_told_up_to_a_number() -> None:
+    """limits.FAULTS_TOLD, at the limit and one past it."""
+    for count in (limits.FAULTS_TOLD, limits.FAULTS_TOLD + 1):
+        tree = {"names": [1] * count}
+        with pytest.raises(Refused) as refused:
+            codec.decode(Outer, tree)
+        assert len(refused.value.reasons) == limits.FAULTS_TOLD
+    with pytest.raises(Refused) as first:
+        codec.decode(Outer, {"names": [1, 2]}, most=1)
+    assert len(first.value.reasons) == 1
+
+
+@pytest.mark.behaviour("F157")
+def test_a_million_keys_are_refused_without_looking_each_one_up() -> None:
+    """limits.NEAR_LOOKUPS and limits.NEAR_CHARS bound what is looked up."""
+    tree = {f"smal{number}": 1 for number in range(1_000_000)}
+    with pytest.raises(Refused) as refused:
+        codec.decode(Outer, tree)
+    near = [fault.near for fault in refused.value.reasons]
+    assert near[0] == ("small",)
+    assert near[limits.NEAR_LOOKUPS] == ()
+    with pytest.raises(Refused) as long:
+        codec.decode(Outer, {"x" * (limits.NEAR_CHARS + 1): 1})
+    assert long.value.reasons[0].near == ()
+
+
+def test_a_long_word_is_cut_in_its_message() -> None:
+    """limits.FAULT_VALUE_CHARS"""
+    with pytest.raises(Refused) as refused:
+        codec.decode(Outer, {"colour": "x" * 10_000})
+    assert len(refused.value.reasons[0].message) < limits.FAULT_VALUE_CHARS + 200

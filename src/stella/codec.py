@@ -7,6 +7,7 @@ keys it does not declare [W-4, M-2]. Nothing else in the package reads JSON or T
 
 from collections.abc import Callable
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import Enum
 from functools import cache
 from types import UnionType
@@ -23,9 +24,10 @@ import msgspec
 from msgspec import inspect
 
 from stella import limits
+from stella.escape import cut
 from stella.escape import visible
+from stella.near import clause
 from stella.near import near
-from stella.near import suggestion
 from stella.strict import Fault
 from stella.strict import JsonFault
 from stella.strict import Refused
@@ -67,14 +69,16 @@ Path = tuple[str | int, ...]
 _WRONG: Final = object()
 
 
-def decode(kind: type[T], tree: object) -> T:
-    """Return `tree` as a `kind`, or raise `Refused` with every fault in it.
+def decode(kind: type[T], tree: object, most: int = limits.FAULTS_TOLD) -> T:
+    """Return `tree` as a `kind`, or raise `Refused` with every fault in it, at most `most`.
 
     `kind` is a struct or anything msgspec can describe. A null for an optional key is the
     same as its absence, and for a required one the same as a missing key [W-5].
     """
-    reader = _Reader()
-    value = reader.read(_described(cast("Any", kind)), tree, ())
+    reader = _Reader(most)
+    value: object = None
+    with suppress(_Enough):
+        value = reader.read(_described(cast("Any", kind)), tree, ())
     if reader.faults:
         raise Refused(*reader.faults)
     return cast("T", value)
@@ -107,11 +111,24 @@ def _described_by_part(kind: Any) -> inspect.Type:
     )
 
 
+class _Enough(Exception):
+    """As many faults as anybody wants to read were found."""
+
+
 class _Reader:
     """Walks one value beside its type and gathers faults instead of stopping at the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.faults: list[Fault] = []
+        self.most = most
+        self.lookups = 0
+
+    def _near(self, word: str, legal: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the near words of the first few unknown ones: looking is quadratic in a word."""
+        self.lookups += 1
+        if self.lookups > limits.NEAR_LOOKUPS or len(word) > limits.NEAR_CHARS:
+            return ()
+        return near(word, legal)
 
     def read(self, kind: inspect.Type, tree: object, path: Path) -> object:
         return _READERS[type(kind)](self, kind, tree, path)
@@ -120,6 +137,8 @@ class _Reader:
         self, token: JsonFault, path: Path, message: str, found: object, *words: str
     ) -> object:
         self.faults.append(Fault(token=token, path=path, message=message, found=found, near=words))
+        if len(self.faults) >= self.most:
+            raise _Enough
         return _WRONG
 
     def wrong(self, expected: str, tree: object, path: Path) -> object:
@@ -179,15 +198,13 @@ class _Reader:
         return None if tree is None else self.wrong("null", tree, path)
 
     def word(self, kind: Any, tree: object, path: Path) -> object:
-        legal = [member.value for member in kind.cls]
         if type(tree) is not str:
             return self.wrong("a string", tree, path)
-        if tree not in legal:
-            hint = suggestion(tree, legal)
-            message = f'"{visible(tree)}" is not one of the words allowed here'
-            message = f"{message}; {hint}" if hint else message
-            return self.fault(JsonFault.UNKNOWN_TOKEN, path, message, tree, *near(tree, legal))
-        return kind.cls(tree)
+        legal = tuple(member.value for member in kind.cls)
+        if tree in legal:
+            return kind.cls(tree)
+        message = f'"{_shown(tree)}" is not one of the words allowed here'
+        return self._unknown(JsonFault.UNKNOWN_TOKEN, path, message, tree, legal)
 
     def row(self, kind: Any, tree: object, path: Path) -> object:
         if type(tree) is not list:
@@ -207,10 +224,8 @@ class _Reader:
         if len(arms) == 1:
             return self.read(arms[0], tree, path)
         for arm in arms:
-            attempt = _Reader()
-            value = attempt.read(arm, tree, path)
-            if not attempt.faults:
-                return value
+            with suppress(_Enough):
+                return _Reader(1).read(arm, tree, path)
         names = " or ".join(dict.fromkeys(_NAMES.get(type(arm), "a table") for arm in arms))
         return self.wrong(names, tree, path)
 
@@ -223,7 +238,8 @@ class _Reader:
         for key, value in tree.items():
             field = fields.get(key)
             if field is None:
-                self._foreign(key, fields, path, value)
+                message = f'unknown key "{_shown(key)}"'
+                self._unknown(JsonFault.UNKNOWN_KEY, (*path, key), message, value, tuple(fields))
             elif value is None and not field.required:
                 continue
             elif value is not None:
@@ -239,11 +255,15 @@ class _Reader:
         except ValueError as error:  # a rule over several keys, stated by the type itself
             return self.fault(JsonFault.WRONG_TYPE, path, str(error), tree)
 
-    def _foreign(self, key: str, fields: Mapping[str, Any], path: Path, value: object) -> None:
-        message = f'unknown key "{visible(key)}"'
-        if hint := suggestion(key, fields):
+    def _unknown(
+        self, token: JsonFault, path: Path, message: str, found: object, legal: tuple[str, ...]
+    ) -> object:
+        """Tell of a word that is none of `legal`; a key is the last step of its path [M-8]."""
+        word = found if token is JsonFault.UNKNOWN_TOKEN else path[-1]
+        words = self._near(str(word), legal)
+        if hint := clause(words, legal):
             message = f"{message}; {hint}"
-        self.fault(JsonFault.UNKNOWN_KEY, (*path, key), message, value, *near(key, fields))
+        return self.fault(token, path, message, found, *words)
 
 
 _READERS: Final[Mapping[type, Callable[[_Reader, Any, object, Path], object]]] = {
@@ -277,6 +297,10 @@ _KINDS: Final = {
     dict: "a table",
     type(None): "null",
 }
+
+
+def _shown(text: str) -> str:
+    return cut(visible(text), limits.FAULT_VALUE_CHARS)
 
 
 def _kind_of(tree: object) -> str:

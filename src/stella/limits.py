@@ -18,6 +18,7 @@ U64_MAX: Final = 2**64 - 1
 I64_MAX: Final = 2**63 - 1
 NEAR_DISTANCE: Final = 2
 NEAR_SHOWN: Final = 3
+FAULTS_TOLD: Final = 1000
 VOCABULARY_SHOWN: Final = 20
 EXCERPT_CHARS: Final = 2000
 

@@ -29,7 +29,12 @@ def suggestion(word: str, candidates: Iterable[str]) -> str:
     Near words when there are any; else the whole vocabulary when it holds 20 or fewer [M-8].
     """
     legal = tuple(candidates)
-    if found := near(word, legal):
+    return clause(near(word, legal), legal)
+
+
+def clause(found: tuple[str, ...], legal: tuple[str, ...]) -> str:
+    """Return the clause of `suggestion` for near words that are known already."""
+    if found:
         return f"did you mean {' or '.join(found)}?"
     if legal and len(legal) <= limits.VOCABULARY_SHOWN:
         return f"legal here: {', '.join(legal)}"

@@ -6,11 +6,14 @@ has a child in a session of its own.
 
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import pytest
 from tests.making.ends import HONEST
+from tests.making.ends import STUBBORN
 from tests.making.ends import TEST
 from tests.making.ends import Json
 from tests.making.ends import Place
@@ -23,22 +26,13 @@ from tests.making.ends import works
 from tests.making.plugins import arbiter
 from tests.making.processes import eventually
 
-STUBBORN: Final = """\
-import os, pathlib, signal, time
-for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-    signal.signal(number, signal.SIG_IGN)
-if os.fork() == 0:
-    os.setsid()
-else:
-    pathlib.Path({flag!r}).touch()
-time.sleep(600)
-"""
 MOMENTS: Final = ("model", "tool", "plugin", "baseline")
 SIGNALS: Final = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
 
 
-def busy(where: Place, moment: str) -> subprocess.Popen[bytes]:
-    """Start a run and return it when it is at the moment."""
+@contextmanager
+def busy(where: Place, moment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a run and yield it when it is at the moment."""
     flag = where.root.parent / "flag"
     stubborn = STUBBORN.format(flag=str(flag))
     words: tuple[str, ...] = ()
@@ -52,13 +46,24 @@ def busy(where: Place, moment: str) -> subprocess.Popen[bytes]:
         case "plugin":
             where.install(arbiter(where.root.parent / "judge", stubborn, timeout=60))
             words = granted("judge")
-        case "baseline":
+        case _:
             where.install(arbiter(where.root.parent / "judge", HONEST))
             (where.root / "check.py").write_text(stubborn, "utf-8")
             words = granted("judge")
-    process = where.started("run", "go", *where.asked, *words)
-    eventually(lambda: asked_twice(where) if moment == "model" else flag.exists())
-    return process
+    with (
+        errors(where).open("wb") as log,
+        where.started("run", "go", *where.asked, *words, stderr=log) as process,
+    ):
+        try:
+            eventually(lambda: asked_twice(where) if moment == "model" else flag.exists())
+            yield process
+        finally:
+            process.kill()
+
+
+def errors(where: Place) -> Path:
+    """Where standard error goes, so that it can be looked at while the run goes on."""
+    return where.root.parent / "stderr"
 
 
 def asked_twice(where: Place) -> bool:
@@ -67,12 +72,12 @@ def asked_twice(where: Place) -> bool:
 
 def ended(where: Place, process: subprocess.Popen[bytes], by: signal.Signals) -> Json:
     """Wait for the end, which must be in order, and return the result."""
-    with process:
-        out, err = process.communicate(timeout=15)
+    out, _ = process.communicate(timeout=15)
     assert where.left(process.pid) == []
-    assert process.returncode == SIGNALS[by], err.decode()
-    assert f"cancelling ({by.name}); once more ends at once" in err.decode()
-    assert b"Traceback" not in err
+    err = errors(where).read_text("utf-8")
+    assert process.returncode == SIGNALS[by], err
+    assert f"cancelling ({by.name}); once more ends at once" in err
+    assert "Traceback" not in err
     where.verified()
     done = where.told("run_ended")[0]
     assert (done["status"], done["exit_code"]) == ("cancelled", SIGNALS[by])
@@ -90,9 +95,9 @@ def test_a_signal_ends_the_run_whatever_it_is_doing(
 ) -> None:
     """[S-10, S-12, E-113, T-25]"""
     where = place(tmp_path)
-    process = busy(where, moment)
-    process.send_signal(by)
-    result = ended(where, process, by)
+    with busy(where, moment) as process:
+        process.send_signal(by)
+        result = ended(where, process, by)
     outcome = (result["outcome"]["turn_status"], result["outcome"]["cause"])
     turns = [(turn["status"], turn.get("text")) for turn in where.told("turn_ended")]
     match moment:
@@ -116,36 +121,36 @@ def test_a_signal_ends_the_run_whatever_it_is_doing(
 def test_a_second_signal_ends_at_once_and_as_orderly(tmp_path: Path, moment: str) -> None:
     """[S-12, E-115]"""
     where = place(tmp_path)
-    process = busy(where, moment)
-    for _ in range(3):
+    with busy(where, moment) as process:
         process.send_signal(signal.SIGINT)
-    ended(where, process, signal.SIGINT)
+        eventually(lambda: "cancelling" in errors(where).read_text("utf-8"))
+        process.send_signal(signal.SIGINT)
+        ended(where, process, signal.SIGINT)
 
 
 def test_a_hang_up_is_a_termination(tmp_path: Path) -> None:
     """[S-12]"""
     where = place(tmp_path)
-    process = busy(where, "tool")
-    process.send_signal(signal.SIGHUP)
-    ended(where, process, signal.SIGHUP)
+    with busy(where, "tool") as process:
+        process.send_signal(signal.SIGHUP)
+        ended(where, process, signal.SIGHUP)
 
 
 def test_the_first_of_two_different_signals_is_the_one_that_counts(tmp_path: Path) -> None:
     """[S-12]"""
     where = place(tmp_path)
-    process = busy(where, "plugin")
-    process.send_signal(signal.SIGTERM)
-    eventually(lambda: b"cancelling (SIGTERM)" in process.stderr.peek())  # type: ignore[union-attr]  # a pipe
-    process.send_signal(signal.SIGINT)
-    ended(where, process, signal.SIGTERM)
+    with busy(where, "plugin") as process:
+        process.send_signal(signal.SIGTERM)
+        eventually(lambda: "cancelling" in errors(where).read_text("utf-8"))
+        process.send_signal(signal.SIGINT)
+        ended(where, process, signal.SIGTERM)
 
 
 def test_a_run_after_a_cancelled_one_works(tmp_path: Path) -> None:
     """[D-14]"""
     where = place(tmp_path)
-    process = busy(where, "tool")
-    process.send_signal(signal.SIGINT)
-    with process:
+    with busy(where, "tool") as process:
+        process.send_signal(signal.SIGINT)
         process.communicate(timeout=15)
     where.install(arbiter(tmp_path / "judge", HONEST))
     where.scripted(works(), says())

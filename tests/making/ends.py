@@ -195,6 +195,19 @@ print(json.dumps({"point": "after_turn", "body": answer}))
 """A plugin that looks at the work itself, for tests that are not about the shipped one."""
 
 
+STUBBORN = """\
+import os, pathlib, signal, time
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+else:
+    pathlib.Path({flag!r}).touch()
+time.sleep(600)
+"""
+"""A program that touches `flag` and then neither ends nor heeds anybody, nor does its child."""
+
+
 def granted(name: str) -> tuple[str, ...]:
     """The flags that select a plugin and grant it the test."""
     return ("--pipeline", name, "--test-command", TEST)

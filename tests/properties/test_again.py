@@ -134,6 +134,7 @@ def test_a_run_ends_after_one_round_more_than_allowed(
     ]
     bound = allowed(State(holds_spent=0, host_max_holds=host_max_holds), grant)
     assert bound <= host_max_holds
+    assert grant.max_holds is None or bound <= grant.max_holds
     said = held_run(grant, host_max_holds, rounds)
     assert len(said) <= bound + 1
     assert isinstance(said[-1], Stop)

@@ -132,7 +132,7 @@ def _step(above: int, path: Path, mode: int, *, made: bool) -> int:
 
 
 def _opened(above: int | None, path: Path, flags: int) -> int:
-    """Return what bears a name, open; a link is not followed, and the message says that it is one."""
+    """Return what bears a name, open; a link is not followed, and the message says so."""
     place = path if above is None else path.name
     try:
         return os.open(place, flags, dir_fd=above)

@@ -96,14 +96,14 @@ def read_message(data: bytes, *, first: bool = True) -> PointAnswer | HostCall:
     if "call" in tree:
         return _read_call(tree)
     if _word(Point, "point", tree) is Point.BEFORE_TURN:
-        before = codec.decode(_BeforeTurn, tree)
+        before = codec.decode(_BeforeTurn, tree, most=1)
         return PointAnswer(point=before.point, body=before.body)
-    after = codec.decode(_AfterTurn, tree)
+    after = codec.decode(_AfterTurn, tree, most=1)
     return PointAnswer(point=after.point, body=after.body)
 
 
 def _read_call(tree: dict[str, Any]) -> HostCall:
-    called = codec.decode(_Called, tree)
+    called = codec.decode(_Called, tree, most=1)
     try:
         args = codec.decode(ARGS[called.call], called.args)
     except Refused as refused:
