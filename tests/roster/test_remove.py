@@ -232,7 +232,9 @@ def test_a_kill_at_any_step_leaves_the_whole_plugin_or_none(tmp_path: Path) -> N
     states: set[State | None] = set()
     for number in range(1, steps + 1):
         here = settled(tmp_path / str(number))
-        put(meter(tmp_path / f"{number}-source"), here)
+        source = meter(tmp_path / f"{number}-source")
+        (source / "zebra").touch()  # what is deleted first must not be the manifest
+        put(source, here)
 
         def work(number: int = number, here: Places = here) -> None:
             at_step(number, die)

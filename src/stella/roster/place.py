@@ -86,11 +86,11 @@ def clear_leftovers(directory: int) -> None:
 
 def _stage(root: int, above: int, staging: str, package: Package) -> None:
     with tree.held(os.open(staging, tree.DIRECTORY, dir_fd=above)) as into:
-        changed = tree.differing(package, tree.copy(root, into))
-        if not changed:
-            os.fchmod(into, _DIRECTORY_MODE)
-            sync_directory(into)
-            changed = tree.differing(package, tree.installed(into))
+        tree.copy(root, into)
+        os.fchmod(into, _DIRECTORY_MODE)
+        sync_directory(into)
+        # What lies there now, read back: the source or the copy may have been touched.
+        changed = tree.differing(package, tree.installed(into))
     if changed:
         shown = ", ".join(map(visible, changed[: limits.CHANGED_PATHS_SHOWN]))
         raise PackageRefused(f"it changed while the question was open: {shown}")

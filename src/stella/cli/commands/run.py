@@ -6,6 +6,8 @@ import sys
 from collections.abc import Awaitable
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import click
@@ -101,6 +103,7 @@ def command(ctx: click.Context, /, **flags: object) -> int:
 def perform(options: Options, output_format: str) -> Finished:
     """Do one run, print what its format wants, and return what came of it [S-21 to S-24]."""
     progress = Progress()
+    clock = SystemClock()
     clean = redactor_of(options.env)
 
     def told(lines: Iterable[str]) -> None:
@@ -113,20 +116,20 @@ def perform(options: Options, output_format: str) -> Finished:
             say(sys.stdout, codec.encode(plain).decode())
         told(progress.lines(fact))
 
-    clock = SystemClock()
     done = asyncio.run(_signalled(partial(run_once, options, clock, (hear,))))
-    result, _ = clean.tree(codec.plain(done.result))
-    if output_format == "text":
-        say(sys.stdout, result["answer"])
-    elif output_format == "json":
-        say(sys.stdout, codec.encode(result).decode())
-    else:
-        last = {"seq": None, "ts": stamp(clock.now()), "type": "result", "turn": None}
-        say(sys.stdout, codec.encode({**last, "data": result}).decode())
-    if output_format == "text" or done.result.status.value != "met":
-        told(board(done))
-    if done.trouble is not None:
-        told((f"stella: {done.trouble}",))
+    with _over():
+        result, _ = clean.tree(codec.plain(done.result))
+        if output_format == "text":
+            say(sys.stdout, result["answer"])
+        elif output_format == "json":
+            say(sys.stdout, codec.encode(result).decode())
+        else:
+            last = {"seq": None, "ts": stamp(clock.now()), "type": "result", "turn": None}
+            say(sys.stdout, codec.encode({**last, "data": result}).decode())
+        if output_format == "text" or done.result.status.value != "met":
+            told(board(done))
+        if done.trouble is not None:
+            told((f"stella: {done.trouble}",))
     return done
 
 
@@ -148,13 +151,28 @@ async def _signalled(begin: Callable[..., Awaitable[Finished]]) -> Finished:
         for drive in drives:
             drive.cancel(number.name)
 
+    # They stay until the loop is closed: what comes after the end of the run changes nothing.
     for number in _SIGNALS:
         loop.add_signal_handler(number, hear, number)
+    return await begin(on_drive=begun)
+
+
+@contextmanager
+def _over() -> Iterator[None]:
+    """Have a run that is over print its result: a signal changes nothing, a second one ends it.
+
+    Otherwise the exit status could differ from what the journal and the result say [S-11].
+    """
+
+    def once(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+
+    before = [(number, signal.signal(number, once)) for number in _SIGNALS]
     try:
-        return await begin(on_drive=begun)
+        yield
     finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _text(value: object) -> str | None:
