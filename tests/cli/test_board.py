@@ -1,7 +1,6 @@
 """The board at the end of a run: requirement by requirement, on whose evidence [S-43, D-82]."""
 
 import pytest
-from tests.making.members import FLIP
 
 from stella.cli.board import board
 from stella.cli.board import reason_words
@@ -47,6 +46,7 @@ from stella.wire.evidence import gathered
 from stella.wire.grade import Grade
 from stella.wire.grant import TestBaseline
 from stella.wire.points import Point
+from tests.making.members import FLIP
 
 STATE = State(holds_spent=2, host_max_holds=2, progress=Progress.CHANGED)
 GRANT = Grant(participation=Grade.ARBITER)

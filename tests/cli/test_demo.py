@@ -5,14 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.making.sessions import finished
-from tests.making.sessions import says
-from tests.making.sessions import script
 
 from stella.cli.demo import Stage
 from stella.cli.demo import checked
 from stella.cli.demo import set_up
 from stella.errors import UsageError
+from tests.making.sessions import finished
+from tests.making.sessions import says
+from tests.making.sessions import script
 
 
 def staged(tmp_path: Path) -> tuple[Stage, list[str]]:

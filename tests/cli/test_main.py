@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.making.commands import shell
 
 from stella.cli.main import COMMANDS
 from stella.cli.main import WINDOWS
 from stella.cli.main import run
+from tests.making.commands import shell
 
 
 def test_without_a_command_the_help_lists_all(

@@ -1,9 +1,6 @@
 """The lines of a run, one per event, made from facts alone [S-41, S-42]."""
 
 import pytest
-from tests.making.members import FLIP
-from tests.making.members import arbiter
-from tests.making.members import composed
 
 from stella.cli.progress import Progress
 from stella.message import ErrorClass
@@ -41,6 +38,9 @@ from stella.wire.evidence import TamperState
 from stella.wire.evidence import gathered
 from stella.wire.grant import TestBaseline
 from stella.wire.points import Point
+from tests.making.members import FLIP
+from tests.making.members import arbiter
+from tests.making.members import composed
 
 
 def said(*facts: Fact) -> list[str]:

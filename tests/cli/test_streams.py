@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.making.child import said
 
 from stella.cli.streams import let_go
 from stella.cli.streams import say
 from stella.cli.streams import settle
+from tests.making.child import said
 
 STREAMS = ("stdin", "stdout", "stderr")
 

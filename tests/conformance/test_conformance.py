@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.making.shipped import CONFORMANCE
 from tests.making.shipped import MAIN
 from tests.making.shipped import PLUGIN

@@ -12,10 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.shipped import MAIN
-from tests.making.shipped import PATH
-from tests.making.shipped import PLUGIN
-from tests.making.shipped import TESTDATA
 
 from stella import codec
 from stella.codec import Refused
@@ -25,6 +21,10 @@ from stella.wire.envelope import write_request
 from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
 from stella.wrapper.plugin import PluginProcess
+from tests.making.shipped import MAIN
+from tests.making.shipped import PATH
+from tests.making.shipped import PLUGIN
+from tests.making.shipped import TESTDATA
 
 VECTORS = sorted(TESTDATA.glob("*.request.json"))
 # What the plugin refuses and the host does not: another point, a version it may not speak, a root

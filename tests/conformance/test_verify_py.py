@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from tests.making.shipped import MAIN
 from tests.making.shipped import PATH
 from tests.making.shipped import PLUGIN

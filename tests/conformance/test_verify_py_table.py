@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.making.shipped import MAIN
 from tests.making.shipped import asked
 from tests.making.shipped import request

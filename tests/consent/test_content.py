@@ -1,7 +1,6 @@
-from tests.making.manifests import loaded
-
 from stella.consent.text import Resolution
 from stella.consent.text import consent_text
+from tests.making.manifests import loaded
 
 TOOL = '[[tools]]\nname = "count"\ndescription = "Counts."\n'
 SKILL = '[[skills]]\nslug = "style"\ndescription = "How we\\nwrite."\n'

@@ -1,12 +1,12 @@
 import pytest
-from tests.making.manifests import ARBITER
-from tests.making.manifests import loaded
-from tests.making.manifests import steering
-from tests.making.manifests import wrapper
 
 from stella import limits
 from stella.consent.text import Resolution
 from stella.consent.text import consent_text
+from tests.making.manifests import ARBITER
+from tests.making.manifests import loaded
+from tests.making.manifests import steering
+from tests.making.manifests import wrapper
 
 POINT = 'points = ["before_turn"]\n'
 

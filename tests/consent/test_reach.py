@@ -1,9 +1,9 @@
 import pytest
-from tests.making.manifests import ARBITER
-from tests.making.manifests import loaded
 
 from stella.consent.text import Resolution
 from stella.consent.text import consent_text
+from tests.making.manifests import ARBITER
+from tests.making.manifests import loaded
 
 
 def text_of(tables: str) -> str:

@@ -1,12 +1,12 @@
 from pathlib import Path
 
 import pytest
-from tests.making.manifests import loaded
-from tests.making.manifests import manifest_vectors
 
 from stella.consent.text import Resolution
 from stella.consent.text import consent_text
 from stella.manifest.read import read_manifest
+from tests.making.manifests import loaded
+from tests.making.manifests import manifest_vectors
 
 FOUND = Resolution(runtime="/usr/bin/python3", oracle="/usr/bin/make")
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+
+from stella import limits
 from tests.making.ends import HONEST
 from tests.making.ends import Json
 from tests.making.ends import Place
@@ -16,8 +18,6 @@ from tests.making.ends import says
 from tests.making.ends import tree
 from tests.making.ends import works
 from tests.making.plugins import arbiter
-
-from stella import limits
 
 FORMATS: Final = ("text", "json", "stream-json")
 CHECKED: Final = "\N{CHECK MARK} done"

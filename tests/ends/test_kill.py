@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+
 from tests.making.ends import HONEST
 from tests.making.ends import STUBBORN
 from tests.making.ends import Place
@@ -60,7 +61,7 @@ def wait_until(process: subprocess.Popen[bytes], condition: Callable[[], bool]) 
     while not condition():
         if process.poll() is not None:
             return False
-        time.sleep(0)
+        time.sleep(0.0005)
     return True
 
 

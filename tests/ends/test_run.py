@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+
 from tests.making.ends import HONEST
 from tests.making.ends import TEST
 from tests.making.ends import WORK

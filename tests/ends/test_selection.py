@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+
 from tests.making.ends import HONEST
 from tests.making.ends import Place
 from tests.making.ends import granted

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+
 from tests.making.ends import HONEST
 from tests.making.ends import STUBBORN
 from tests.making.ends import TEST

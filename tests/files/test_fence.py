@@ -8,14 +8,14 @@ from hypothesis import example
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
 
 from stella import limits
 from stella.files.fence import Denial
 from stella.files.fence import denied
 from stella.files.fence import inside
 from stella.files.fence import lexical
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
 
 PARTS = st.sampled_from(
     ["", ".", "..", "src", "out", "loop", "dangling", "in", "up", "a\\b", "C:", "é", "\ud800", "\0"]

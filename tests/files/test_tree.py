@@ -16,12 +16,6 @@ from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-from tests.making.child import open_folder
-from tests.making.child import said
-from tests.making.child import said_by_nobody
-from tests.making.faults import on_opening
-from tests.making.packages import notes
-from tests.making.packages import seen
 
 from stella import limits
 from stella.errors import PackageRefused
@@ -29,6 +23,12 @@ from stella.files import tree
 from stella.files.tree import Entry
 from stella.files.tree import Kind
 from stella.files.tree import Package
+from tests.making.child import open_folder
+from tests.making.child import said
+from tests.making.child import said_by_nobody
+from tests.making.faults import on_opening
+from tests.making.packages import notes
+from tests.making.packages import seen
 
 
 def walked(root: Path) -> Package:

@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.making.processes import eventually
-from tests.making.processes import hosted
-from tests.making.processes import hosting
 
 from stella import limits
 from stella.files.write import TEMPORARY
@@ -17,6 +14,9 @@ from stella.files.write import keep
 from stella.files.write import stage
 from stella.files.write import sync_directory
 from stella.files.write import write_atomic
+from tests.making.processes import eventually
+from tests.making.processes import hosted
+from tests.making.processes import hosting
 
 WORD = "anything"
 

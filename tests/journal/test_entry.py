@@ -6,7 +6,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.making.planted import BODY
 
 from stella import codec
 from stella import limits
@@ -21,6 +20,7 @@ from stella.message import Role
 from stella.message import succeeded
 from stella.redact import REDACTED
 from stella.redact import Redactor
+from tests.making.planted import BODY
 
 PLAIN = Redactor()
 

@@ -2,14 +2,16 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.making.clocks import HandClock
 
 from stella import limits
 from stella.errors import UsageError
 from stella.journal.find import resolve
 from stella.journal.find import sessions
+from stella.journal.find import unfinished
+from stella.journal.find import writing
 from stella.journal.journal import Journal
 from stella.redact import Redactor
+from tests.making.clocks import HandClock
 
 FIRST = "ses-20260811T120000Z-aaaaaaaa"
 SECOND = "ses-20260811T120000Z-aaaaaaab"
@@ -86,3 +88,55 @@ def test_an_id_of_no_session_shows_the_near_ones(tmp_path: Path) -> None:
     made(tmp_path, *(f"ses-20260813T0900{n:02d}Z-cccccccc" for n in range(20)))
     with pytest.raises(UsageError, match="there is none; stella journal list shows them all"):
         resolve(tmp_path, "ses-20270101T000000Z-zzzzzzzz")
+
+
+def closing(text: str) -> dict[str, object]:
+    return {"status": text, "turns": 1, "usage": {}, "cost_usd": 0.0}
+
+
+def test_a_session_that_was_closed_is_finished_and_no_other(tmp_path: Path) -> None:
+    """[T2-35] limits.CLOSING_BYTES, at it and one past it: a longer last line says nothing."""
+    for name, records in ((FIRST, ["x"]), (SECOND, []), (THIRD, ["x"])):
+        journal = Journal.create(tmp_path, name, HandClock(), Redactor())
+        for text in records:
+            journal.append("session_closed", None, closing(text))
+        if name == THIRD:
+            journal.append("notice", None, {"code": "late", "text": "x"})
+        journal.close()
+    assert [session.id for session in unfinished(tmp_path)] == [SECOND, THIRD]
+
+
+@pytest.mark.parametrize(("over", "found"), [(0, []), (1, [FIRST])])
+def test_only_the_end_of_a_journal_is_looked_at(
+    over: int, found: list[str], tmp_path: Path
+) -> None:
+    """limits.CLOSING_BYTES"""
+    journal = Journal.create(tmp_path, FIRST, HandClock(), Redactor())
+    journal.append("notice", None, {"code": "x", "text": "before"})
+    journal.append("session_closed", None, closing(""))
+    journal.close()
+    whole = journal.path.read_bytes()
+    line = whole.splitlines()[-1]
+    room = limits.CLOSING_BYTES - len(line) - 1 + over
+    journal.path.unlink()
+    again = Journal.create(tmp_path, FIRST.replace("aaaaaaaa", "bbbbbbbb"), HandClock(), Redactor())
+    again.append("notice", None, {"code": "x", "text": "before"})
+    again.append("session_closed", None, closing("y" * room))
+    again.close()
+    ids = [session.id for session in unfinished(tmp_path)]
+    assert [name.replace("bbbbbbbb", "aaaaaaaa") for name in ids] == found
+
+
+def test_an_open_session_is_being_written_and_an_unreadable_lock_counts_as_held(
+    tmp_path: Path,
+) -> None:
+    """[J2-35]"""
+    journal = Journal.create(tmp_path, FIRST, HandClock(), Redactor())
+    assert writing(tmp_path, FIRST)
+    journal.close()
+    path = journal.path.with_name("lock")
+    path.write_text('{"pid":1,"started":"never"}\n', "utf-8")
+    assert not writing(tmp_path, FIRST)
+    path.chmod(0o666)
+    assert writing(tmp_path, FIRST)
+    assert not writing(tmp_path, THIRD)

@@ -9,19 +9,6 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from tests.making.child import running
-from tests.making.child import said
-from tests.making.clocks import NOON
-from tests.making.clocks import HandClock
-from tests.making.journals import SESSION
-from tests.making.journals import TEXTS
-from tests.making.journals import created
-from tests.making.journals import note
-from tests.making.journals import reopened
-from tests.making.journals import written
-from tests.making.planted import BODY
-from tests.making.planted import PLANTED
-from tests.making.planted import redactor
 
 from stella import codec
 from stella.clock import SystemClock
@@ -36,6 +23,19 @@ from stella.journal.journal import Opened
 from stella.journal.journal import new_session_id
 from stella.redact import REDACTED
 from stella.redact import Redactor
+from tests.making.child import running
+from tests.making.child import said
+from tests.making.clocks import NOON
+from tests.making.clocks import HandClock
+from tests.making.journals import SESSION
+from tests.making.journals import TEXTS
+from tests.making.journals import created
+from tests.making.journals import note
+from tests.making.journals import reopened
+from tests.making.journals import written
+from tests.making.planted import BODY
+from tests.making.planted import PLANTED
+from tests.making.planted import redactor
 
 
 def test_a_session_id_says_when_and_is_hard_to_guess() -> None:

@@ -2,6 +2,11 @@ import os
 from pathlib import Path
 
 import pytest
+
+from stella import codec
+from stella import limits
+from stella.errors import JournalError
+from stella.journal import lock
 from tests.making.child import holding
 from tests.making.child import said
 from tests.making.child import said_by_nobody
@@ -9,11 +14,6 @@ from tests.making.journals import SESSION
 from tests.making.journals import created
 from tests.making.journals import note
 from tests.making.journals import reopened
-
-from stella import codec
-from stella import limits
-from stella.errors import JournalError
-from stella.journal import lock
 
 
 def lock_of(workspace: Path) -> Path:

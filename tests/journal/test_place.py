@@ -4,6 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from stella.errors import JournalError
+from stella.journal import place
 from tests.making.child import NOBODY
 from tests.making.child import open_folder
 from tests.making.child import said
@@ -11,9 +14,6 @@ from tests.making.child import said_by_nobody
 from tests.making.journals import SESSION
 from tests.making.journals import created
 from tests.making.journals import reopened
-
-from stella.errors import JournalError
-from stella.journal import place
 
 PRIVATE = Path(".stella/private")
 DIRECTORY = PRIVATE / "sessions" / SESSION

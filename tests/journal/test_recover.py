@@ -4,13 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.making.child import holding
-from tests.making.child import running
-from tests.making.journals import SESSION
-from tests.making.journals import TEXTS
-from tests.making.journals import created
-from tests.making.journals import note
-from tests.making.journals import written
 
 from stella import codec
 from stella import limits
@@ -19,6 +12,13 @@ from stella.journal import recover
 from stella.journal.entry import GENESIS
 from stella.journal.entry import Record
 from stella.journal.entry import digest
+from tests.making.child import holding
+from tests.making.child import running
+from tests.making.journals import SESSION
+from tests.making.journals import TEXTS
+from tests.making.journals import created
+from tests.making.journals import note
+from tests.making.journals import written
 
 
 def chained(*changes: Mapping[str, object]) -> bytes:

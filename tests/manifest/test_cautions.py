@@ -1,8 +1,7 @@
+from stella.manifest.read import examine
 from tests.making.manifests import broken
 from tests.making.manifests import steering
 from tests.making.manifests import warned
-
-from stella.manifest.read import examine
 
 OBSERVER = """\
 name = "x"

@@ -1,9 +1,8 @@
 import re
 
+from stella.manifest.codes import CODES
 from tests.making.manifests import faults
 from tests.making.manifests import manifest_vectors
-
-from stella.manifest.codes import CODES
 
 
 def test_every_load_rule_has_a_code_of_its_own() -> None:

@@ -1,11 +1,11 @@
 import pytest
-from tests.making.manifests import broken
-from tests.making.manifests import faults
-from tests.making.manifests import steering
 
 from stella.codec import Fault
 from stella.codec import JsonFault
 from stella.manifest.decoding import has_a_rule
+from tests.making.manifests import broken
+from tests.making.manifests import faults
+from tests.making.manifests import steering
 
 
 @pytest.mark.parametrize(

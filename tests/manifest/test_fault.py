@@ -1,8 +1,6 @@
 from pathlib import Path
 
 import pytest
-from tests.making.manifests import faults
-from tests.making.manifests import manifest_vectors
 
 from stella.manifest.fault import ManifestFault
 from stella.manifest.fault import Path as Place
@@ -13,6 +11,8 @@ from stella.manifest.fault import report
 from stella.manifest.fault import sentence
 from stella.manifest.fault import warning_report
 from stella.manifest.read import examine
+from tests.making.manifests import faults
+from tests.making.manifests import manifest_vectors
 
 
 @pytest.mark.parametrize("path", manifest_vectors("manifest/refused"), ids=lambda path: path.stem)

@@ -1,7 +1,6 @@
 from itertools import pairwise
 
 import pytest
-from tests.making.manifests import broken
 
 from stella.consent.text import Resolution
 from stella.consent.text import consent_text
@@ -23,6 +22,7 @@ from stella.wire.grade import Grade
 from stella.wire.points import Call
 from stella.wire.points import Hook
 from stella.wire.points import Point
+from tests.making.manifests import broken
 
 RUNTIME = '[runtime]\nargv = ["x"]\ntimeout_secs = 1\n'
 

@@ -1,12 +1,10 @@
-from tests.making.manifests import ARBITER
-from tests.making.manifests import check
-from tests.making.manifests import loaded
-
 from stella.manifest.oracle import Check
 from stella.manifest.oracle import Command
 from stella.manifest.oracle import FlipPolicy
 from stella.manifest.oracle import TamperPolicy
-from stella.verdict.rule import FlipPolicy as RuleFlipPolicy
+from tests.making.manifests import ARBITER
+from tests.making.manifests import check
+from tests.making.manifests import loaded
 
 
 def test_an_oracle_is_read_with_its_checks_in_order() -> None:
@@ -28,8 +26,3 @@ def test_a_command_of_its_own_is_read_and_its_arguments_are_not_judged() -> None
     oracle = loaded(ARBITER + '[oracle.command]\nargv = ["x", ""]\ntimeout_secs = 5\n').oracle
     assert oracle is not None
     assert oracle.command == Command(argv=("x", ""), timeout_secs=5)
-
-
-def test_the_policy_words_are_those_a_verdict_rule_knows() -> None:
-    """[M-23, J-4]"""
-    assert [word.value for word in FlipPolicy] == [word.value for word in RuleFlipPolicy]

@@ -3,12 +3,11 @@ from datetime import date
 from datetime import datetime
 from datetime import time
 
-from tests.making.manifests import loaded
-
 from stella.manifest.package import CLOSED_SECTIONS
 from stella.manifest.package import Configure
 from stella.manifest.package import Enforcement
 from stella.manifest.package import ShippedRecord
+from tests.making.manifests import loaded
 
 
 def test_a_setting_holds_every_kind_of_leaf_and_a_list_as_a_tuple() -> None:

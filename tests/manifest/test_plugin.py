@@ -1,14 +1,14 @@
 from pathlib import Path
 
 import pytest
-from tests.making.manifests import loaded
-from tests.making.manifests import manifest_vectors
-from tests.making.manifests import steering
-from tests.making.manifests import wrapper
 
 from stella.manifest.plugin import PluginManifest
 from stella.manifest.stages import Stage
 from stella.wire.grade import Grade
+from tests.making.manifests import loaded
+from tests.making.manifests import manifest_vectors
+from tests.making.manifests import steering
+from tests.making.manifests import wrapper
 
 
 def test_the_smallest_manifest_has_no_grade_no_point_and_no_process() -> None:

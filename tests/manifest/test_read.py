@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pytest
-from tests.making.manifests import manifest_vectors
 
 from stella import limits
 from stella.errors import ManifestError
@@ -10,6 +9,7 @@ from stella.manifest.read import Loaded
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
 from stella.manifest.read import read_manifest
+from tests.making.manifests import manifest_vectors
 
 NOTES = b'name = "notes"\n'
 

@@ -1,8 +1,5 @@
 from collections.abc import Iterator
 
-from tests.making.manifests import faults
-from tests.making.manifests import sheet
-
 from stella import limits
 from stella.manifest.fault import ManifestFault
 from stella.manifest.fault import fault
@@ -17,6 +14,8 @@ from stella.manifest.rules_package import capabilities
 from stella.manifest.sheet import Entry
 from stella.manifest.sheet import Sheet
 from stella.manifest.sheet import Unestablished
+from tests.making.manifests import faults
+from tests.making.manifests import sheet
 
 
 def one(entry: Entry[str]) -> Iterator[ManifestFault]:

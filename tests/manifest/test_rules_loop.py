@@ -1,4 +1,5 @@
 import pytest
+
 from tests.making.manifests import broken
 from tests.making.manifests import faults
 from tests.making.manifests import loaded

@@ -1,10 +1,10 @@
 import pytest
+
+from stella import limits
 from tests.making.manifests import ARBITER
 from tests.making.manifests import broken
 from tests.making.manifests import check
 from tests.making.manifests import faults
-
-from stella import limits
 
 APPLICABLE = 'flip = "required"'
 NOT_APPLICABLE = 'flip = "not-applicable"'

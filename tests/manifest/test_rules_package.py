@@ -1,9 +1,9 @@
 import pytest
+
+from stella.manifest.package import CLOSED_SECTIONS
 from tests.making.manifests import broken
 from tests.making.manifests import faults
 from tests.making.manifests import loaded
-
-from stella.manifest.package import CLOSED_SECTIONS
 
 
 def bundle(*tables: str) -> str:

@@ -1,4 +1,5 @@
 import pytest
+
 from tests.making.manifests import broken
 
 

@@ -1,11 +1,11 @@
 import pytest
+
+from stella.manifest.stages import BOUNDARY
+from stella.wire.points import HOST_STAGES
 from tests.making.manifests import broken
 from tests.making.manifests import faults
 from tests.making.manifests import steering
 from tests.making.manifests import wrapper
-
-from stella.manifest.stages import BOUNDARY
-from stella.wire.points import HOST_STAGES
 
 ENTRY = "[[wrapper.stages]]\n"
 

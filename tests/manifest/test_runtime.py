@@ -1,8 +1,7 @@
-from tests.making.manifests import loaded
-from tests.making.manifests import steering
-
 from stella.manifest.runtime import PLUGIN_DIR
 from stella.manifest.runtime import Runtime
+from tests.making.manifests import loaded
+from tests.making.manifests import steering
 
 
 def test_the_loader_replaces_nothing_in_the_arguments() -> None:

@@ -1,10 +1,10 @@
 import pytest
-from tests.making.manifests import sheet
 
 from stella import limits
 from stella.manifest.sheet import Place
 from stella.manifest.sheet import Unestablished
 from stella.wire.grade import Grade
+from tests.making.manifests import sheet
 
 GRADE = Place(("loop", "participation"), Grade, Grade.NONE)
 TOOL = Place(("tool",), str, "")

@@ -1,6 +1,4 @@
 import pytest
-from tests.making.manifests import loaded
-from tests.making.manifests import wrapper
 
 from stella import limits
 from stella.manifest.stages import BOUNDARY
@@ -15,6 +13,8 @@ from stella.manifest.stages import selectable
 from stella.wire.points import COUNTS
 from stella.wire.points import HOST_STAGES
 from stella.wire.points import Signal
+from tests.making.manifests import loaded
+from tests.making.manifests import wrapper
 
 Values = dict[Signal, bool | int]
 

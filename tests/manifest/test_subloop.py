@@ -1,8 +1,7 @@
-from tests.making.manifests import loaded
-from tests.making.manifests import steering
-
 from stella.manifest.subloop import Role
 from stella.manifest.subloop import Subloop
+from tests.making.manifests import loaded
+from tests.making.manifests import steering
 
 
 def test_stages_and_roles_are_free_text() -> None:

@@ -11,6 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+
+from stella import limits
+from stella.process.door import DOOR
+from stella.process.door import Door
+from stella.process.door import Warden
+from stella.process.ending import Ending
 from tests.making.processes import DAEMON
 from tests.making.processes import children
 from tests.making.processes import descriptors
@@ -25,12 +31,6 @@ from tests.making.processes import read
 from tests.making.processes import sh
 from tests.making.processes import wardens
 from tests.making.processes import watchers
-
-from stella import limits
-from stella.process.door import DOOR
-from stella.process.door import Door
-from stella.process.door import Warden
-from stella.process.ending import Ending
 
 # A host that has a tree of the worst kind run, and says so.
 TREE = f"""

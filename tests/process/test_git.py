@@ -5,13 +5,12 @@ import os
 import subprocess
 from pathlib import Path
 
+from stella import limits
+from stella.process.git import listed
 from tests.making.repositories import NAMED
 from tests.making.repositories import PATH
 from tests.making.repositories import git
 from tests.making.repositories import repository
-
-from stella import limits
-from stella.process.git import listed
 
 
 def asked(root: Path, path: str = PATH, seconds: float = limits.TREE_SECS) -> list[bytes] | None:

@@ -4,9 +4,8 @@ import os
 import signal
 import subprocess
 
-from tests.making.processes import descriptors
-
 from stella.process.handle import Handle
+from tests.making.processes import descriptors
 
 
 def test_a_signal_reaches_the_process() -> None:

@@ -13,20 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.processes import DAEMON
-from tests.making.processes import PATIENCE
-from tests.making.processes import SH
-from tests.making.processes import children
-from tests.making.processes import descriptors
-from tests.making.processes import eventually
-from tests.making.processes import marked
-from tests.making.processes import new_mark
-from tests.making.processes import none_left
-from tests.making.processes import py
-from tests.making.processes import ran_py
-from tests.making.processes import ran_sh
-from tests.making.processes import sh
-from tests.making.processes import wardens
 
 from stella import limits
 from stella.process.door import DOOR
@@ -47,6 +33,20 @@ from stella.process.warden import ENDED
 from stella.process.warden import EXITED
 from stella.process.warden import REPORT
 from stella.process.warden import STARTED
+from tests.making.processes import DAEMON
+from tests.making.processes import PATIENCE
+from tests.making.processes import SH
+from tests.making.processes import children
+from tests.making.processes import descriptors
+from tests.making.processes import eventually
+from tests.making.processes import marked
+from tests.making.processes import new_mark
+from tests.making.processes import none_left
+from tests.making.processes import py
+from tests.making.processes import ran_py
+from tests.making.processes import ran_sh
+from tests.making.processes import sh
+from tests.making.processes import wardens
 
 # Hung for good: no polite signal ends it.
 STUBBORN = "trap '' TERM INT HUP ALRM; touch \"$1\"; while :; do sleep 600; done"

@@ -12,10 +12,6 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies
-from tests.making.processes import PATIENCE
-from tests.making.processes import children
-from tests.making.processes import descriptors
-from tests.making.processes import eventually
 
 from stella import limits
 from stella.process import warden as guard
@@ -28,6 +24,10 @@ from stella.process.line import Lost
 from stella.process.line import Report
 from stella.process.line import Started
 from stella.process.line import request
+from tests.making.processes import PATIENCE
+from tests.making.processes import children
+from tests.making.processes import descriptors
+from tests.making.processes import eventually
 
 WORDS = strategies.text(strategies.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 

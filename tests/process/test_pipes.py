@@ -9,7 +9,6 @@ from contextlib import ExitStack
 import pytest
 from hypothesis import given
 from hypothesis import strategies
-from tests.making.processes import descriptors
 
 from stella import limits
 from stella.process.pipes import Inlet
@@ -17,6 +16,7 @@ from stella.process.pipes import Kept
 from stella.process.pipes import Meter
 from stella.process.pipes import Outlet
 from stella.process.pipes import connect
+from tests.making.processes import descriptors
 
 BLOCKS = strategies.lists(strategies.binary(max_size=30), max_size=30)
 

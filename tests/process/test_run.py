@@ -9,16 +9,16 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+
+from stella import limits
+from stella.process.ending import Ending
+from stella.process.run import run
 from tests.making.processes import PYTHON
 from tests.making.processes import SH
 from tests.making.processes import hosted
 from tests.making.processes import ran_py
 from tests.making.processes import ran_sh
 from tests.making.processes import sh
-
-from stella import limits
-from stella.process.ending import Ending
-from stella.process.run import run
 
 # ── what the child gets ───────────────────────────────────────────────────────────────
 

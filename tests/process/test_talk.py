@@ -4,14 +4,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.making.processes import new_mark
-from tests.making.processes import none_left
-from tests.making.processes import ran_py
-from tests.making.processes import ran_sh
 
 from stella import limits
 from stella.process.ending import Ending
 from stella.process.talk import Child
+from tests.making.processes import new_mark
+from tests.making.processes import none_left
+from tests.making.processes import ran_py
+from tests.making.processes import ran_sh
 
 ECHO = 'while read -r line; do echo "got $line"; done; echo over'
 

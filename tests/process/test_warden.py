@@ -12,6 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from stella.process import warden
+from stella.process.ending import Ending
+from stella.process.line import request
 from tests.making.processes import PATIENCE
 from tests.making.processes import children
 from tests.making.processes import descriptors
@@ -23,10 +27,6 @@ from tests.making.processes import none_left
 from tests.making.processes import ran_py
 from tests.making.processes import ran_sh
 from tests.making.processes import wardens
-
-from stella.process import warden
-from stella.process.ending import Ending
-from stella.process.line import request
 
 # What every murderer below begins with: leftovers in sessions of their own, and whom to kill.
 MURDERER = """

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from stella import limits
 from stella.manifest.grammar import OPERATORS
+from stella.manifest.oracle import Check
+from stella.manifest.oracle import FlipPolicy
 from stella.verdict.again import Allowance
 from stella.verdict.again import AllowanceSpent
 from stella.verdict.again import BudgetSpent
@@ -47,8 +49,6 @@ from stella.verdict.finding import Unreported
 from stella.verdict.finding import Verdict
 from stella.verdict.progress import Progress
 from stella.verdict.progress import Standing
-from stella.verdict.rule import DeclaredCheck
-from stella.verdict.rule import FlipPolicy
 from stella.verdict.rule import OracleRule
 from stella.verdict.rule import VerdictRule
 from stella.wire.evidence import Artifact
@@ -101,7 +101,7 @@ _NUMBERS: Final = (0, 1, 2)
 
 _POLICIES: Final = st.sampled_from(FlipPolicy)
 _MEETING_CHECKS: Final = tuple(
-    DeclaredCheck(requirement=key, check=f"{name} {operator} {number}")
+    Check(requirement=key, check=f"{name} {operator} {number}")
     for key, name, operator, number in product(_KEYS, _NAMES, OPERATORS, _NUMBERS)
 )
 _NO_CHECKS: Final = (
@@ -128,9 +128,7 @@ def oracles(
     policies: st.SearchStrategy[FlipPolicy] = _POLICIES,
 ) -> st.SearchStrategy[OracleRule]:
     meeting = st.sampled_from(_MEETING_CHECKS)
-    wild = st.builds(
-        DeclaredCheck, requirement=st.sampled_from(_KEYS) | text, check=check_texts(text)
-    )
+    wild = st.builds(Check, requirement=st.sampled_from(_KEYS) | text, check=check_texts(text))
     names = st.sampled_from(_NAMES) | text
     return st.builds(
         OracleRule,

@@ -7,9 +7,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.making.verdicts import Round
-from tests.making.verdicts import held_run
-from tests.properties import strategies as some
 
 from stella import codec
 from stella import limits
@@ -37,6 +34,9 @@ from stella.verdict.progress import progress
 from stella.verdict.rule import VerdictRule
 from stella.wire.evidence import EvidenceSet
 from stella.wire.grade import Grade
+from tests.making.verdicts import Round
+from tests.making.verdicts import held_run
+from tests.properties import strategies as some
 
 replace = msgspec.structs.replace
 

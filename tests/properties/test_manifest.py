@@ -18,8 +18,6 @@ from hypothesis import assume
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import inspect
-from tests.making.manifests import manifest_vectors
-from tests.properties import manifests as some
 
 from stella import codec
 from stella.consent.page import exact
@@ -35,6 +33,8 @@ from stella.manifest.read import Loaded
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
 from stella.manifest.read import read_manifest
+from tests.making.manifests import manifest_vectors
+from tests.properties import manifests as some
 
 FOREIGN = "a_key_of_a_newer_host"
 FOUND = Resolution(runtime="/usr/bin/python3", oracle="/usr/bin/make")

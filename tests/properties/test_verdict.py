@@ -10,11 +10,12 @@ from hypothesis import find
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-from tests.properties import strategies as some
 
 from stella import codec
 from stella.manifest.grammar import Comparison
 from stella.manifest.grammar import parse_check
+from stella.manifest.oracle import Check
+from stella.manifest.oracle import FlipPolicy
 from stella.verdict.finding import Met
 from stella.verdict.finding import OverBudget
 from stella.verdict.finding import Reported
@@ -27,14 +28,13 @@ from stella.verdict.judge import Examined
 from stella.verdict.judge import examined
 from stella.verdict.judge import judge
 from stella.verdict.judge import judge_one
-from stella.verdict.rule import DeclaredCheck
-from stella.verdict.rule import FlipPolicy
 from stella.verdict.rule import VerdictRule
 from stella.verdict.rule import rule_digest
 from stella.wire.evidence import EvidenceSet
 from stella.wire.evidence import Flip
 from stella.wire.evidence import Tamper
 from stella.wire.evidence import TamperState
+from tests.properties import strategies as some
 
 replace = msgspec.structs.replace
 
@@ -52,7 +52,7 @@ def without(rule: VerdictRule, key: str) -> VerdictRule:
     return replace(rule, requirements=kept)
 
 
-def with_checks(rule: VerdictRule, *checks: DeclaredCheck) -> VerdictRule:
+def with_checks(rule: VerdictRule, *checks: Check) -> VerdictRule:
     assert rule.oracle is not None
     return replace(rule, oracle=replace(rule.oracle, checks=checks))
 
@@ -143,7 +143,7 @@ def test_an_abstention_more_never_lifts_a_failure(
     key = data.draw(st.sampled_from(sorted(rule.requirements)))
     before = [each.clauses for each in found(rule, evidence)]
     checks = list(rule.oracle.checks)
-    checks.insert(where, DeclaredCheck(requirement=key, check=blind))
+    checks.insert(where, Check(requirement=key, check=blind))
     blinded = with_checks(rule, *checks)
     assert [each.clauses for each in found(blinded, evidence)] == before
     said = judge(blinded, evidence)

@@ -1,12 +1,12 @@
 from pathlib import Path
 
 import pytest
-from tests.making.clocks import HandClock
 
 from stella.errors import ModelError
 from stella.errors import UsageError
 from stella.providers.all import OPENERS
 from stella.providers.all import open_model
+from tests.making.clocks import HandClock
 
 
 def test_a_script_is_opened_by_name(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.making.clocks import HandClock
 
 from stella import codec
 from stella import limits
@@ -19,6 +18,7 @@ from stella.providers.provider import ModelRequest
 from stella.providers.scripted import Script
 from stella.providers.scripted import ScriptedModel
 from stella.providers.scripted import read_script
+from tests.making.clocks import HandClock
 
 EXAMPLE = b"""{"tool_calls":[{"name":"read_file","input":{"path":"calc.py"}}]}
 {"error":{"kind":"rate_limited","retry_after_ms":10}}

@@ -10,9 +10,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from tests.real.workspace import Script
-
 from stella import limits
+from tests.real.workspace import Script
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+
 from tests.real import cases
 from tests.real import workspace
 from tests.real.cases import Case

@@ -14,6 +14,7 @@ from typing import Any
 from typing import Final
 
 import pytest
+
 from tests.real import cases
 from tests.real import workspace
 from tests.real.cases import Case

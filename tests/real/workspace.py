@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from stella import limits
 from tests.real import fetch
 from tests.real.cases import Case
-
-from stella import limits
 
 Script = tuple[str, ...]
 

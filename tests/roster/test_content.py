@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from tests.making.packages import notes
 
 from stella.errors import PackageRefused
 from stella.files import tree
 from stella.manifest.read import read_manifest
 from stella.roster.content import refuse_content
+from tests.making.packages import notes
 
 TOOL = '[[tools]]\nname = "fix"\ndescription = "Fixes."\n'
 SKILL = '[[skills]]\nslug = "fix"\ndescription = "Fixes."\n'

@@ -4,16 +4,16 @@ import os
 from pathlib import Path
 
 import pytest
+
+from stella.files import tree
+from stella.roster.delete import delete
+from stella.roster.delete import is_directory
 from tests.making.child import open_folder
 from tests.making.child import said
 from tests.making.child import said_by_nobody
 from tests.making.faults import on_opening
 from tests.making.packages import notes
 from tests.making.packages import seen
-
-from stella.files import tree
-from stella.roster.delete import delete
-from stella.roster.delete import is_directory
 
 
 def gone(above: Path, name: str) -> str:

@@ -6,16 +6,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
-from tests.making.packages import lookup
-from tests.making.packages import meter
-from tests.making.packages import notes
-from tests.making.packages import put
-from tests.making.packages import seen
-from tests.making.packages import settled
-from tests.making.packages import swap
-from tests.making.plugins import arbiter
 
 from stella import limits
 from stella.consent.answer import digest_of
@@ -29,6 +19,16 @@ from stella.roster.drift import explained
 from stella.roster.install import Installed
 from stella.roster.lock import AcceptedBy
 from stella.roster.scope import Places
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
+from tests.making.packages import lookup
+from tests.making.packages import meter
+from tests.making.packages import notes
+from tests.making.packages import put
+from tests.making.packages import seen
+from tests.making.packages import settled
+from tests.making.packages import swap
+from tests.making.plugins import arbiter
 
 
 def installed(root: Path) -> tuple[Installed, Places]:

@@ -7,22 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.making.child import said
-from tests.making.child import start
-from tests.making.clocks import HandClock
-from tests.making.faults import starts
-from tests.making.packages import NOTES
-from tests.making.packages import lookup
-from tests.making.packages import meter
-from tests.making.packages import notes
-from tests.making.packages import programs
-from tests.making.packages import put
-from tests.making.packages import seen
-from tests.making.packages import settled
-from tests.making.packages import wish
-from tests.making.packages import yes
-from tests.making.plugins import arbiter
-from tests.making.shipped import PLUGIN
 
 from stella import limits
 from stella.clock import SystemClock
@@ -50,6 +34,22 @@ from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.start import resolution
+from tests.making.child import said
+from tests.making.child import start
+from tests.making.clocks import HandClock
+from tests.making.faults import starts
+from tests.making.packages import NOTES
+from tests.making.packages import lookup
+from tests.making.packages import meter
+from tests.making.packages import notes
+from tests.making.packages import programs
+from tests.making.packages import put
+from tests.making.packages import seen
+from tests.making.packages import settled
+from tests.making.packages import wish
+from tests.making.packages import yes
+from tests.making.plugins import arbiter
+from tests.making.shipped import PLUGIN
 
 
 def never(proposal: Proposal) -> AcceptedBy | None:

@@ -6,12 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.making.packages import lookup
-from tests.making.packages import meter
-from tests.making.packages import notes
-from tests.making.packages import put
-from tests.making.packages import settled
-from tests.making.plugins import arbiter
 
 from stella import codec
 from stella.roster.listing import list_json
@@ -24,6 +18,12 @@ from stella.roster.roster import Roster
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
+from tests.making.packages import lookup
+from tests.making.packages import meter
+from tests.making.packages import notes
+from tests.making.packages import put
+from tests.making.packages import settled
+from tests.making.plugins import arbiter
 
 GUARD = """\
 name = "{name}"

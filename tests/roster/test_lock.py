@@ -12,9 +12,6 @@ from typing import Any
 
 import pytest
 import tomli_w
-from tests.making.child import NOBODY
-from tests.making.child import said
-from tests.making.packages import settled
 
 from stella import limits
 from stella.consent.answer import digest_of
@@ -30,6 +27,9 @@ from stella.roster.lock import read_records
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
 from stella.roster.scope import places
+from tests.making.child import NOBODY
+from tests.making.child import said
+from tests.making.packages import settled
 
 TEXT = "Install the plugin `verify`?\nIt says \\u{1B}."
 SHA = f"sha256:{'0' * 63}1"

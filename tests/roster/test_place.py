@@ -9,17 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.child import said
-from tests.making.child import start
-from tests.making.clocks import HandClock
-from tests.making.faults import at_step
-from tests.making.faults import die
-from tests.making.faults import fail
-from tests.making.packages import meter
-from tests.making.packages import notes
-from tests.making.packages import put
-from tests.making.packages import seen
-from tests.making.packages import settled
 
 from stella.clock import SystemClock
 from stella.errors import NameTaken
@@ -38,6 +27,17 @@ from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.scope import entered
+from tests.making.child import said
+from tests.making.child import start
+from tests.making.clocks import HandClock
+from tests.making.faults import at_step
+from tests.making.faults import die
+from tests.making.faults import fail
+from tests.making.packages import meter
+from tests.making.packages import notes
+from tests.making.packages import put
+from tests.making.packages import seen
+from tests.making.packages import settled
 
 STEPS_AT_LEAST = 30
 

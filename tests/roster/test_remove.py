@@ -7,18 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.making.child import open_folder
-from tests.making.child import said
-from tests.making.child import said_by_nobody
-from tests.making.child import start
-from tests.making.clocks import HandClock
-from tests.making.faults import at_step
-from tests.making.faults import die
-from tests.making.packages import meter
-from tests.making.packages import notes
-from tests.making.packages import put
-from tests.making.packages import seen
-from tests.making.packages import settled
 
 from stella import limits
 from stella.clock import SystemClock
@@ -34,6 +22,18 @@ from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
+from tests.making.child import open_folder
+from tests.making.child import said
+from tests.making.child import said_by_nobody
+from tests.making.child import start
+from tests.making.clocks import HandClock
+from tests.making.faults import at_step
+from tests.making.faults import die
+from tests.making.packages import meter
+from tests.making.packages import notes
+from tests.making.packages import put
+from tests.making.packages import seen
+from tests.making.packages import settled
 
 
 def records(here: Places) -> set[str]:

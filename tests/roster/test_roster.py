@@ -4,6 +4,16 @@ import os
 from pathlib import Path
 
 import pytest
+
+from stella.errors import NotInstalled
+from stella.roster.roster import Roster
+from stella.roster.roster import State
+from stella.roster.roster import before_start
+from stella.roster.roster import read_roster
+from stella.roster.roster import records_changed
+from stella.roster.scope import Places
+from stella.roster.scope import Scope
+from stella.roster.scope import places
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
 from tests.making.packages import lookup
@@ -15,16 +25,6 @@ from tests.making.packages import seen
 from tests.making.packages import settled
 from tests.making.plugins import arbiter
 from tests.making.plugins import steering
-
-from stella.errors import NotInstalled
-from stella.roster.roster import Roster
-from stella.roster.roster import State
-from stella.roster.roster import before_start
-from stella.roster.roster import read_roster
-from stella.roster.roster import records_changed
-from stella.roster.scope import Places
-from stella.roster.scope import Scope
-from stella.roster.scope import places
 
 
 def states(roster: Roster) -> dict[str, str]:

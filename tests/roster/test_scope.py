@@ -6,10 +6,6 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.making.child import holding
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
-from tests.making.packages import settled
 
 from stella import limits
 from stella.errors import RosterError
@@ -21,6 +17,10 @@ from stella.roster.scope import alone
 from stella.roster.scope import entered
 from stella.roster.scope import kept
 from stella.roster.scope import places
+from tests.making.child import holding
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
+from tests.making.packages import settled
 
 
 def mode(path: Path) -> int:

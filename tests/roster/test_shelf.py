@@ -4,10 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
-from tests.making.packages import notes
-from tests.making.packages import settled
 
 from stella import limits
 from stella.errors import PackageRefused
@@ -22,6 +18,10 @@ from stella.roster.shelf import full_report
 from stella.roster.shelf import manifest_bytes
 from stella.roster.shelf import one_line
 from stella.roster.shelf import shelf
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
+from tests.making.packages import notes
+from tests.making.packages import settled
 
 
 def stood(here: Places) -> tuple[tuple[Standing, ...], tuple[str, ...]]:

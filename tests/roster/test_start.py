@@ -4,12 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.making.packages import lookup
-from tests.making.packages import meter
-from tests.making.packages import notes
-from tests.making.packages import programs
-from tests.making.packages import settled
-from tests.making.plugins import executable
 
 from stella.consent.text import Resolution
 from stella.errors import PackageRefused
@@ -25,6 +19,12 @@ from stella.roster.start import refuse_unstartable
 from stella.roster.start import replaced
 from stella.roster.start import resolution
 from stella.roster.start import start
+from tests.making.packages import lookup
+from tests.making.packages import meter
+from tests.making.packages import notes
+from tests.making.packages import programs
+from tests.making.packages import settled
+from tests.making.plugins import executable
 
 OBSERVER = """\
 name = "meter"

@@ -6,7 +6,6 @@ from typing import Any
 from typing import cast
 
 import pytest
-from tests.making.playing import says
 
 from stella.clock import SystemClock
 from stella.errors import JournalError
@@ -25,6 +24,7 @@ from stella.turn.facts import Noticed
 from stella.turn.questions import AskModel
 from stella.turn.questions import Modelled
 from stella.turn.questions import tell
+from tests.making.playing import says
 
 QUESTION = AskModel(messages=(Message(role=Role.USER, content="x"),), role="worker")
 

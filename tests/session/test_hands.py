@@ -6,10 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.making.sessions import project
-from tests.making.sessions import says
-from tests.making.sessions import script
-from tests.session.test_telling import telling
 
 from stella.authority.gate import Mode
 from stella.clock import SystemClock
@@ -28,6 +24,10 @@ from stella.tools.toolbox import Toolbox
 from stella.turn.questions import AskGate
 from stella.turn.questions import AskModel
 from stella.turn.questions import RunTools
+from tests.making.sessions import project
+from tests.making.sessions import says
+from tests.making.sessions import script
+from tests.session.test_telling import telling
 
 
 @contextmanager

@@ -3,6 +3,15 @@
 from pathlib import Path
 
 import pytest
+
+from stella.manifest.oracle import FlipPolicy
+from stella.manifest.read import read_manifest
+from stella.session.pipeline import bind
+from stella.session.pipeline import member_of
+from stella.session.pipeline import rule_for
+from stella.wire.grade import Grade
+from stella.wire.points import Point
+from stella.wire.points import Signal
 from tests.making.plugins import written
 from tests.making.sessions import VERIFY
 from tests.making.sessions import installed
@@ -12,15 +21,6 @@ from tests.making.sessions import says
 from tests.making.sessions import script
 from tests.making.sessions import verifying
 from tests.session.test_selection import plugin
-
-from stella.manifest.read import read_manifest
-from stella.session.pipeline import bind
-from stella.session.pipeline import member_of
-from stella.session.pipeline import rule_for
-from stella.verdict.rule import FlipPolicy
-from stella.wire.grade import Grade
-from stella.wire.points import Point
-from stella.wire.points import Signal
 
 STAGES = """
 [loop]

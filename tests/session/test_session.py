@@ -6,18 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.making.sessions import calls
-from tests.making.sessions import finished
-from tests.making.sessions import installed
-from tests.making.sessions import mends
-from tests.making.sessions import options
-from tests.making.sessions import project
-from tests.making.sessions import says
-from tests.making.sessions import script
-from tests.making.sessions import verifying
 
 from stella import codec
 from stella.authority.gate import Mode
+from stella.clock import SystemClock
 from stella.errors import ModelError
 from stella.errors import NotAccepted
 from stella.errors import PipelineError
@@ -25,6 +17,9 @@ from stella.errors import TestCommandError
 from stella.errors import UsageError
 from stella.journal import recover
 from stella.journal.entry import Record
+from stella.journal.journal import Journal
+from stella.journal.journal import new_session_id
+from stella.redact import Redactor
 from stella.session.facts import SessionClosed
 from stella.session.facts import SessionOpened
 from stella.turn.facts import Baselined
@@ -34,6 +29,15 @@ from stella.turn.facts import Fact
 from stella.turn.facts import FileChanged
 from stella.turn.facts import Noticed
 from stella.turn.facts import RunStatus
+from tests.making.sessions import calls
+from tests.making.sessions import finished
+from tests.making.sessions import installed
+from tests.making.sessions import mends
+from tests.making.sessions import options
+from tests.making.sessions import project
+from tests.making.sessions import says
+from tests.making.sessions import script
+from tests.making.sessions import verifying
 
 
 def test_a_plain_run_completes_and_its_record_is_whole(tmp_path: Path) -> None:
@@ -283,3 +287,47 @@ def test_a_shell_makes_files_as_the_person_would(tmp_path: Path, umask: int, mod
     model = script(tmp_path / "m", calls("bash", command="echo x > made"), says("x"))
     finished(options(root, tmp_path / "home", model, umask=umask))
     assert (root / "made").stat().st_mode & 0o777 == mode
+
+
+def test_what_a_dead_session_left_is_swept_and_what_a_living_one_uses_is_not(
+    tmp_path: Path,
+) -> None:
+    """[T2-35]"""
+    root = project(tmp_path / "work")
+    model = script(tmp_path / "m", says("x"))
+    dead = finished(options(root, tmp_path / "home", model)).result
+    journal = root / dead.journal.path
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    # This very process wrote it; as far as anybody can tell its writer is another, long gone.
+    (journal.parent / "lock").write_text('{"pid":1,"started":"never"}\n', "utf-8")
+    clock = SystemClock()
+    living = Journal.create(root, new_session_id(clock), clock, Redactor())
+    for session in (dead.session, living.path.parent.name, "ses-of-nobody"):
+        (root / f".stella-tmp-{session}-abcdefghijkl").write_text("x", "utf-8")
+    finished(options(root, tmp_path / "home", model))
+    left = sorted(path.name for path in root.glob(".stella-tmp-*"))
+    living.close()
+    assert left == sorted(
+        f".stella-tmp-{name}-abcdefghijkl" for name in (living.path.parent.name, "ses-of-nobody")
+    )
+
+
+def test_a_record_that_changes_during_a_session_is_a_notice_and_has_no_effect(
+    tmp_path: Path,
+) -> None:
+    """[Q-29]"""
+    root = project(tmp_path / "work")
+    home = tmp_path / "home"
+    installed(root, home)
+    (lock,) = home.glob("consent/*.lock.toml")
+    model = script(tmp_path / "m", *mends(43), *mends(42))
+
+    def drop(record: Record, _fact: Fact) -> None:
+        if record.type == "baseline":
+            lock.unlink()
+
+    done = finished(options(root, home, model, pipeline=verifying()), drop)
+    assert (done.result.status, done.result.faults) == (RunStatus.MET, ())
+    notices = [fact.text for fact in done.told if isinstance(fact, Noticed)]
+    assert len(notices) == 1, "told once"
+    assert "has changed on disk" in notices[0]

@@ -6,8 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.making.sessions import project
-from tests.session.test_telling import telling
 
 from stella.clock import SystemClock
 from stella.session.watching import Granting
@@ -20,6 +18,8 @@ from stella.wire.evidence import Tampered
 from stella.wire.evidence import TamperState
 from stella.wire.grant import TestBaseline
 from stella.witness.plan import resolve
+from tests.making.sessions import project
+from tests.session.test_telling import telling
 
 
 def watching(tmp_path: Path, command: str | None = "python3 check.py") -> Watching:

@@ -4,8 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
 
 from stella.errors import UsageError
 from stella.settings.ambient import Ambient
@@ -13,6 +11,8 @@ from stella.settings.ambient import ambient
 from stella.settings.ambient import refuse_overlap
 from stella.settings.ambient import surrounding
 from stella.settings.ambient import workspace_of
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
 
 
 def person(root: Path, cwd: str = "home/dev/shop") -> Ambient:

@@ -5,10 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.hands import hands
-from tests.making.hands import picture
-from tests.making.processes import marked
-from tests.making.processes import new_mark
 
 from stella import limits
 from stella.authority.contract import Provenance
@@ -18,6 +14,10 @@ from stella.authority.gate import judge
 from stella.authority.risk import Risk
 from stella.tools.all import TOOLS
 from stella.tools.toolbox import Prepared
+from tests.making.hands import hands
+from tests.making.hands import picture
+from tests.making.processes import marked
+from tests.making.processes import new_mark
 
 
 def test_the_tools_are_these_with_these_grades() -> None:

@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.making.hands import picture
 
 from stella.files.write import TEMPORARY
 from stella.message import ErrorClass
@@ -25,6 +24,7 @@ from stella.tools.paths import Root
 from stella.tools.paths import Spot
 from stella.tools.paths import held_root
 from stella.tools.paths import walk
+from tests.making.hands import picture
 
 MINE = "ses-x-abc"
 

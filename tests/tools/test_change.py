@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.making.hands import hands
 
 from stella import limits
 from stella.authority.risk import Risk
@@ -20,6 +19,7 @@ from stella.tools.change import too_large
 from stella.tools.change import twice
 from stella.tools.change import writable
 from stella.tools.paths import Spot
+from tests.making.hands import hands
 
 
 def spot(place: Path, path: str, held: ExitStack, *, whole: bool = True) -> Spot | Failure:

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.hands import hands
-from tests.making.hands import picture
 
 from stella import limits
 from stella.authority.risk import Risk
 from stella.message import ErrorClass
 from stella.tools.toolbox import Prepared
+from tests.making.hands import hands
+from tests.making.hands import picture
 
 
 def test_a_file_that_was_read_is_deleted(tmp_path: Path) -> None:

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.hands import hands
-from tests.making.repositories import repository
 
 from stella import limits
 from stella.message import ErrorClass
@@ -15,6 +13,8 @@ from stella.tools.list import shown
 from stella.tools.tree import Entry
 from stella.tools.tree import Kind
 from stella.tools.tree import Tree
+from tests.making.hands import hands
+from tests.making.repositories import repository
 
 
 def furnish(root: Path, *names: str) -> Path:

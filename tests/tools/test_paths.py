@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-from tests.making.hands import hands
-from tests.making.hands import picture
 
 from stella import limits
 from stella.message import ErrorClass
@@ -25,6 +23,8 @@ from stella.tools.paths import opened_directory
 from stella.tools.paths import parts_of
 from stella.tools.paths import steers
 from stella.tools.paths import walk
+from tests.making.hands import hands
+from tests.making.hands import picture
 
 EVERY = tuple(Purpose)
 CHANGING = (Purpose.WRITE, Purpose.CHANGE)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.hands import hands
-from tests.making.processes import hosted
 
 from stella import limits
 from stella.message import ErrorClass
+from tests.making.hands import hands
+from tests.making.processes import hosted
 
 
 def numbered(first: int, last: int) -> str:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.clocks import HandClock
-from tests.making.hands import hands
-from tests.making.repositories import repository
 
 from stella import limits
 from stella.message import ErrorClass
+from tests.making.clocks import HandClock
+from tests.making.hands import hands
+from tests.making.repositories import repository
 
 
 def furnish(root: Path, **files: str) -> Path:

@@ -7,6 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from stella import limits
+from stella.authority.risk import Risk
+from stella.message import ErrorClass
+from stella.process.environment import inherited
+from stella.tools.toolbox import Prepared
 from tests.making.hands import SESSION
 from tests.making.hands import hands
 from tests.making.hands import permit_for
@@ -15,12 +21,6 @@ from tests.making.processes import eventually
 from tests.making.processes import marked
 from tests.making.processes import new_mark
 from tests.making.processes import none_left
-
-from stella import limits
-from stella.authority.risk import Risk
-from stella.message import ErrorClass
-from stella.process.environment import inherited
-from stella.tools.toolbox import Prepared
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,14 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.making.hands import SESSION
-from tests.making.hands import hands
-from tests.making.hands import picture
-
 from stella import limits
 from stella.files.write import TEMPORARY
 from stella.tools.batch import KEPT
 from stella.tools.paths import held_root
 from stella.tools.stale import swept
+from tests.making.hands import SESSION
+from tests.making.hands import hands
+from tests.making.hands import picture
 
 DEAD = "ses-20250101T000000Z-zzzzzzzz"
 OWN = f"{TEMPORARY}{DEAD}-abcdefghijkl.1"

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import msgspec
 import pytest
-from tests.making.hands import SESSION
-from tests.making.hands import hands
 
 from stella import codec
 from stella.authority.contract import Provenance
@@ -17,6 +15,8 @@ from stella.message import succeeded
 from stella.tools.tool import Tool
 from stella.tools.tool import ToolContext
 from stella.tools.tool import contract
+from tests.making.hands import SESSION
+from tests.making.hands import hands
 
 
 class Input(

@@ -9,9 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.making.hands import Hands
-from tests.making.hands import hands
-from tests.making.hands import permit_for
 
 from stella import limits
 from stella.authority.gate import Mode
@@ -30,6 +27,9 @@ from stella.tools.tool import ToolContext
 from stella.tools.tool import contract
 from stella.tools.toolbox import Prepared
 from stella.tools.toolbox import Toolbox
+from tests.making.hands import Hands
+from tests.making.hands import hands
+from tests.making.hands import permit_for
 
 
 class Nothing(

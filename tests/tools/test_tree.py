@@ -6,8 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.making.hands import hands
-from tests.making.repositories import repository
 
 from stella import limits
 from stella.tools.paths import Purpose
@@ -21,6 +19,8 @@ from stella.tools.tree import View
 from stella.tools.tree import names_in
 from stella.tools.tree import offered
 from stella.tools.tree import surveyed
+from tests.making.hands import hands
+from tests.making.repositories import repository
 
 
 def seen(

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.hands import hands
-from tests.making.hands import permit_for
-from tests.making.hands import picture
 
 from stella import limits
 from stella.authority.risk import Risk
 from stella.message import ErrorClass
 from stella.tools.toolbox import Prepared
+from tests.making.hands import hands
+from tests.making.hands import permit_for
+from tests.making.hands import picture
 
 
 def test_exactly_the_content_is_written(tmp_path: Path) -> None:

@@ -1,9 +1,4 @@
 import pytest
-from tests.making.members import arbiter
-from tests.making.members import composed
-from tests.making.members import steering
-from tests.making.playing import GRANT
-from tests.making.playing import Host
 
 from stella.manifest.grammar import parse_condition
 from stella.manifest.stages import Step
@@ -37,6 +32,11 @@ from stella.wire.evidence import ObservedEvidence
 from stella.wire.points import Signal
 from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
+from tests.making.members import arbiter
+from tests.making.members import composed
+from tests.making.members import steering
+from tests.making.playing import GRANT
+from tests.making.playing import Host
 
 NOTHING = BeforeTurnAnswer(protocol_version=1)
 END = TurnEnd(

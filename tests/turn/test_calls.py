@@ -1,5 +1,4 @@
 import pytest
-from tests.making.playing import Host
 
 from stella import limits
 from stella.message import Asked
@@ -17,6 +16,7 @@ from stella.turn.questions import AskGate
 from stella.turn.questions import Change
 from stella.turn.questions import Ruling
 from stella.turn.questions import RunTools
+from tests.making.playing import Host
 
 READS = frozenset({"read_file", "search"})
 

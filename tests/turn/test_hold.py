@@ -1,15 +1,6 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.making.members import BUDGET
-from tests.making.members import arbiter
-from tests.making.members import composed
-from tests.making.members import steering
-from tests.making.playing import GRANT
-from tests.making.playing import NOBODY
-from tests.making.playing import Host
-from tests.making.playing import calls
-from tests.making.playing import says
 
 from stella.message import Message
 from stella.message import ModelFault
@@ -56,6 +47,15 @@ from stella.wire.evidence import Tampered
 from stella.wire.evidence import TamperState
 from stella.wire.grant import TestBaseline
 from stella.wire.silence import Silence
+from tests.making.members import BUDGET
+from tests.making.members import arbiter
+from tests.making.members import composed
+from tests.making.members import steering
+from tests.making.playing import GRANT
+from tests.making.playing import NOBODY
+from tests.making.playing import Host
+from tests.making.playing import calls
+from tests.making.playing import says
 
 EDITED = Inspection(
     finding=Tampered(tampered=Artifact(artifact="tests/t.py")),

@@ -1,7 +1,4 @@
 import pytest
-from tests.making.playing import Host
-from tests.making.playing import calls
-from tests.making.playing import says
 
 from stella import limits
 from stella.message import ErrorClass
@@ -26,6 +23,9 @@ from stella.turn.loop import turn
 from stella.turn.prompt import CONTINUE
 from stella.turn.questions import AskModel
 from stella.turn.questions import Change
+from tests.making.playing import Host
+from tests.making.playing import calls
+from tests.making.playing import says
 
 
 def setup(max_steps: int = limits.STEPS_DEFAULT) -> TurnSetup:

@@ -1,8 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.making.members import arbiter
-from tests.making.members import steering
 
 from stella.errors import PipelineError
 from stella.manifest.grammar import parse_condition
@@ -18,6 +16,8 @@ from stella.wire.before_turn import SignalValue
 from stella.wire.grade import Grade
 from stella.wire.points import HOST_STAGES
 from stella.wire.points import Signal
+from tests.making.members import arbiter
+from tests.making.members import steering
 
 
 def program(name: str, *stages: str) -> Member:

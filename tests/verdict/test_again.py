@@ -2,16 +2,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making.verdicts import AgainVector
-from tests.making.verdicts import Round
-from tests.making.verdicts import RunVector
-from tests.making.verdicts import as_written
-from tests.making.verdicts import clause
-from tests.making.verdicts import compact
-from tests.making.verdicts import held_run
-from tests.making.verdicts import read_vector
-from tests.making.verdicts import unmet
-from tests.making.verdicts import vector_paths
 
 from stella import codec
 from stella.codec import Refused
@@ -31,6 +21,16 @@ from stella.verdict.finding import undecided
 from stella.verdict.guidance import LAST_HOLD
 from stella.verdict.progress import Progress
 from stella.wire.grade import Grade
+from tests.making.verdicts import AgainVector
+from tests.making.verdicts import Round
+from tests.making.verdicts import RunVector
+from tests.making.verdicts import as_written
+from tests.making.verdicts import clause
+from tests.making.verdicts import compact
+from tests.making.verdicts import held_run
+from tests.making.verdicts import read_vector
+from tests.making.verdicts import unmet
+from tests.making.verdicts import vector_paths
 
 ARBITER = Grant(participation=Grade.ARBITER)
 

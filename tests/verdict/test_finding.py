@@ -1,11 +1,6 @@
 from typing import Any
 
 import pytest
-from tests.making.verdicts import clause
-from tests.making.verdicts import no_flip
-from tests.making.verdicts import over_budget
-from tests.making.verdicts import tampered
-from tests.making.verdicts import unmet
 
 from stella import codec
 from stella.codec import Refused
@@ -23,6 +18,11 @@ from stella.verdict.finding import Verdict
 from stella.verdict.finding import undecided
 from stella.wire.evidence import Flip
 from stella.wire.evidence import Provenance
+from tests.making.verdicts import clause
+from tests.making.verdicts import no_flip
+from tests.making.verdicts import over_budget
+from tests.making.verdicts import tampered
+from tests.making.verdicts import unmet
 
 CLAUSE = b'{"requirement":"a","statement":"a holds","because":'
 FORMS: list[tuple[Verdict, bytes]] = [

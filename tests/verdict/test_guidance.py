@@ -1,8 +1,4 @@
 import pytest
-from tests.making.verdicts import clause
-from tests.making.verdicts import no_flip
-from tests.making.verdicts import over_budget
-from tests.making.verdicts import tampered
 
 from stella.verdict.finding import Because
 from stella.verdict.guidance import LAST_HOLD
@@ -10,6 +6,10 @@ from stella.verdict.guidance import Guidance
 from stella.verdict.guidance import guidance
 from stella.verdict.guidance import reason_text
 from stella.wire.evidence import Flip
+from tests.making.verdicts import clause
+from tests.making.verdicts import no_flip
+from tests.making.verdicts import over_budget
+from tests.making.verdicts import tampered
 
 OPENING = "The turn ended, but these declared requirements are not met:"
 CLOSING = "This is the last hold: after the next turn the run ends with whatever verdict it has."

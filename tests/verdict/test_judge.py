@@ -3,20 +3,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tests.making.verdicts import JudgeVector
-from tests.making.verdicts import as_written
-from tests.making.verdicts import clause
-from tests.making.verdicts import compact
-from tests.making.verdicts import evidence
-from tests.making.verdicts import no_flip
-from tests.making.verdicts import over_budget
-from tests.making.verdicts import read_vector
-from tests.making.verdicts import tampered
-from tests.making.verdicts import unmet
-from tests.making.verdicts import vector_paths
 
 from stella import codec
 from stella import verdict as room
+from stella.manifest.oracle import FlipPolicy
 from stella.verdict.finding import Credited
 from stella.verdict.finding import Met
 from stella.verdict.finding import Unchecked
@@ -31,12 +21,22 @@ from stella.verdict.judge import examined
 from stella.verdict.judge import flip_credit
 from stella.verdict.judge import judge
 from stella.verdict.judge import judge_one
-from stella.verdict.rule import FlipPolicy
 from stella.verdict.rule import rule_of
 from stella.wire.evidence import Flip
 from stella.wire.evidence import Provenance
 from stella.wire.evidence import Tamper
 from stella.wire.evidence import TamperState
+from tests.making.verdicts import JudgeVector
+from tests.making.verdicts import as_written
+from tests.making.verdicts import clause
+from tests.making.verdicts import compact
+from tests.making.verdicts import evidence
+from tests.making.verdicts import no_flip
+from tests.making.verdicts import over_budget
+from tests.making.verdicts import read_vector
+from tests.making.verdicts import tampered
+from tests.making.verdicts import unmet
+from tests.making.verdicts import vector_paths
 
 MET = Met(met=Credited(evidence=Provenance.PLUGIN_REPORTED))
 TAMPERS: tuple[Tamper, ...] = (*TamperState, tampered())
@@ -53,6 +53,7 @@ MAY_IMPORT = {
     "stella.codec",
     "stella.escape",
     "stella.manifest.grammar",
+    "stella.manifest.oracle",
     "stella.wire.evidence",
     "stella.wire.grade",
 }

@@ -1,14 +1,14 @@
 from pathlib import Path
 
 import pytest
-from tests.making.verdicts import ProgressVector
-from tests.making.verdicts import clause
-from tests.making.verdicts import read_vector
-from tests.making.verdicts import vector_paths
 
 from stella.verdict.progress import Progress
 from stella.verdict.progress import Standing
 from stella.verdict.progress import progress
+from tests.making.verdicts import ProgressVector
+from tests.making.verdicts import clause
+from tests.making.verdicts import read_vector
+from tests.making.verdicts import vector_paths
 
 
 @pytest.mark.parametrize("path", vector_paths(ProgressVector), ids=lambda path: path.stem)

@@ -4,8 +4,8 @@ import pytest
 
 from stella import codec
 from stella.codec import Refused
-from stella.verdict.rule import DeclaredCheck
-from stella.verdict.rule import FlipPolicy
+from stella.manifest.oracle import Check
+from stella.manifest.oracle import FlipPolicy
 from stella.verdict.rule import OracleRule
 from stella.verdict.rule import VerdictRule
 from stella.verdict.rule import reduced
@@ -29,7 +29,7 @@ def test_a_rule_is_made_of_plain_values() -> None:
         oracle=OracleRule(
             flip=FlipPolicy.REQUIRED,
             measurements=("code",),
-            checks=(DeclaredCheck(requirement="passes", check="code <= 0"),),
+            checks=(Check(requirement="passes", check="code <= 0"),),
         ),
     )
 

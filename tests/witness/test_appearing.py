@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from tests.making.workspaces import fill
-from tests.making.workspaces import workspace
 
 from stella.witness.appearing import Bounds
 from stella.witness.appearing import Scope
@@ -12,6 +10,8 @@ from stella.witness.appearing import ancestors
 from stella.witness.appearing import in_granted
 from stella.witness.appearing import look
 from stella.witness.runners import Runner
+from tests.making.workspaces import fill
+from tests.making.workspaces import workspace
 
 PYTEST = Scope(runner=Runner.PYTEST, python=True, starts=("",), shadow=frozenset({"", "tests"}))
 

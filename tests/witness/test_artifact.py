@@ -10,9 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
-from tests.making.workspaces import relink
 
 from stella import limits
 from stella.witness.artifact import ChangeKind
@@ -24,6 +21,9 @@ from stella.witness.artifact import observe
 from stella.witness.artifact import pytest_tables
 from stella.witness.artifact import read
 from stella.witness.artifact import readable
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
+from tests.making.workspaces import relink
 
 TABLES = '[project]\nname = "x"\n[tool.pytest.ini_options]\naddopts = "-q"\n'
 

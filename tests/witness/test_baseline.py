@@ -8,13 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.making.processes import PATH
-from tests.making.processes import eventually
-from tests.making.processes import new_mark
-from tests.making.processes import none_left
-from tests.making.workspaces import fill
-from tests.making.workspaces import program
-from tests.making.workspaces import workspace
 
 from stella import limits
 from stella.process.ending import Completed
@@ -31,6 +24,13 @@ from stella.witness.plan import ResolvedPlan
 from stella.witness.plan import resolve
 from stella.witness.readings import BaselineReason
 from stella.witness.snapshot import pin
+from tests.making.processes import PATH
+from tests.making.processes import eventually
+from tests.making.processes import new_mark
+from tests.making.processes import none_left
+from tests.making.workspaces import fill
+from tests.making.workspaces import program
+from tests.making.workspaces import workspace
 
 PYTEST = f"{shlex.quote(sys.executable)} -m pytest -p no:cacheprovider"
 ENV = {"PATH": PATH, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

@@ -6,9 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.making.workspaces import fill
-from tests.making.workspaces import relink
-from tests.making.workspaces import workspace
 
 from stella import codec
 from stella import limits
@@ -19,6 +16,9 @@ from stella.witness.changes import digest
 from stella.witness.tree import Tree
 from stella.witness.tree import Unmeasured
 from stella.witness.tree import glance
+from tests.making.workspaces import fill
+from tests.making.workspaces import relink
+from tests.making.workspaces import workspace
 
 NAMES = ("a", "b", "new", "sub/c", "link", "é\n")
 

@@ -9,10 +9,10 @@ from hypothesis import assume
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-from tests.making.vectors import vectors
 
 from stella.errors import TestCommandError
 from stella.witness.command import parse_test_command
+from tests.making.vectors import vectors
 
 VECTORS = vectors("witness/command")
 ACCEPTED = [pytest.param(data, id=name) for name, data in VECTORS if "words" in data]

@@ -4,15 +4,15 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.making.workspaces import planned
-from tests.making.workspaces import program
-from tests.making.workspaces import programs
-from tests.making.workspaces import workspace
 
 from stella.witness.named import Named
 from stella.witness.named import named
 from stella.witness.named import relative
 from stella.witness.plan import resolve
+from tests.making.workspaces import planned
+from tests.making.workspaces import program
+from tests.making.workspaces import programs
+from tests.making.workspaces import workspace
 
 FILES = ("check.sh", "tests/test_a.py", "tests/unit/test_b.py", "cfg.ini", "args.txt", "report.xml")
 

@@ -4,12 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
-from tests.making.workspaces import planned
-from tests.making.workspaces import program
-from tests.making.workspaces import programs
-from tests.making.workspaces import workspace
 
 from stella import codec
 from stella import limits
@@ -22,6 +16,12 @@ from stella.witness.plan import grant
 from stella.witness.plan import leaves
 from stella.witness.plan import resolve
 from stella.witness.plan import root_of
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
+from tests.making.workspaces import planned
+from tests.making.workspaces import program
+from tests.making.workspaces import programs
+from tests.making.workspaces import workspace
 
 
 def test_a_bare_name_is_found_on_the_path_and_kept_as_typed(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-from tests.making.vectors import vectors
 
 from stella.wire.grant import TestBaseline
 from stella.witness.command import parse_test_command
@@ -16,6 +15,7 @@ from stella.witness.readings import reading
 from stella.witness.runners import Recognised
 from stella.witness.runners import Runner
 from stella.witness.runners import recognise
+from tests.making.vectors import vectors
 
 VECTORS = vectors("witness/readings")
 

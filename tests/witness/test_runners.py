@@ -4,12 +4,12 @@ import shlex
 from typing import Any
 
 import pytest
-from tests.making.vectors import vectors
 
 from stella.witness.command import parse_test_command
 from stella.witness.runners import Runner
 from stella.witness.runners import recognise
 from stella.witness.runners import unwrapped
+from tests.making.vectors import vectors
 
 VECTORS = vectors("witness/runners")
 

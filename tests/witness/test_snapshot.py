@@ -5,13 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
-from tests.making.workspaces import fill
-from tests.making.workspaces import planned
-from tests.making.workspaces import program
-from tests.making.workspaces import watching
-from tests.making.workspaces import workspace
 
 from stella import codec
 from stella import limits
@@ -24,6 +17,13 @@ from stella.witness.plan import resolve
 from stella.witness.snapshot import TamperReport
 from stella.witness.snapshot import Watch
 from stella.witness.snapshot import pin
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
+from tests.making.workspaces import fill
+from tests.making.workspaces import planned
+from tests.making.workspaces import program
+from tests.making.workspaces import watching
+from tests.making.workspaces import workspace
 
 PROJECT = ("src/week.py", "tests/test_week.py", "tests/conftest.py", "tests/cases.json")
 COMMAND = "pytest -q tests/test_week.py::test_iso"

@@ -10,6 +10,14 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+
+from stella import limits
+from stella.clock import SystemClock
+from stella.witness.tree import Reach
+from stella.witness.tree import Tree
+from stella.witness.tree import Unmeasured
+from stella.witness.tree import glance
+from stella.witness.tree import survey
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
 from tests.making.clocks import HandClock
@@ -19,14 +27,6 @@ from tests.making.repositories import repository
 from tests.making.workspaces import fill
 from tests.making.workspaces import program
 from tests.making.workspaces import workspace
-
-from stella import limits
-from stella.clock import SystemClock
-from stella.witness.tree import Reach
-from stella.witness.tree import Tree
-from stella.witness.tree import Unmeasured
-from stella.witness.tree import glance
-from stella.witness.tree import survey
 
 
 def surveyed(

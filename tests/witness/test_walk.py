@@ -7,9 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
-from tests.making.workspaces import workspace
 
 from stella import limits
 from stella.witness.walk import Kind
@@ -19,6 +16,9 @@ from stella.witness.walk import left_out
 from stella.witness.walk import outermost
 from stella.witness.walk import parent
 from stella.witness.walk import place
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
+from tests.making.workspaces import workspace
 
 
 def paths(root: Path, *starts: str, most: int = limits.WATCHED_ENTRIES) -> list[str]:

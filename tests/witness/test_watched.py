@@ -5,11 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.making.child import open_folder
-from tests.making.child import said_by_nobody
-from tests.making.workspaces import planned
-from tests.making.workspaces import program
-from tests.making.workspaces import workspace
 
 from stella import limits
 from stella.errors import UsageError
@@ -19,6 +14,11 @@ from stella.witness.named import named
 from stella.witness.watched import Group
 from stella.witness.watched import Watched
 from stella.witness.watched import find
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
+from tests.making.workspaces import planned
+from tests.making.workspaces import program
+from tests.making.workspaces import workspace
 
 PROJECT = (
     "conftest.py",

@@ -1,7 +1,6 @@
 """An exchange without a process: bytes in, an answer or one named silence out [W-50, W-52]."""
 
 import pytest
-from tests.making.plugins import ACHIEVED
 
 from stella import limits
 from stella.process.ending import Completed
@@ -14,6 +13,7 @@ from stella.wire.points import Point
 from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
 from stella.wrapper.exchange import Exchange
+from tests.making.plugins import ACHIEVED
 
 REQUEST = AfterTurnRequest(
     protocol_version=1, wrapper="w", round=0, goal="g", turn=TurnOutcome(completed=True)

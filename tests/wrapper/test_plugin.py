@@ -7,8 +7,6 @@ import uuid
 from pathlib import Path
 
 import pytest
-from tests.making.plugins import ACHIEVED
-from tests.making.plugins import alive
 
 from stella import limits
 from stella.wire.after_turn import AfterTurnAnswer
@@ -19,6 +17,8 @@ from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
 from stella.wrapper.plugin import PluginProcess
 from stella.wrapper.plugin import Spoken
+from tests.making.plugins import ACHIEVED
+from tests.making.plugins import alive
 
 REQUEST = AfterTurnRequest(
     protocol_version=1,

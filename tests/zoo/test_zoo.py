@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+
 from tests.making.ends import TEST
 from tests.making.ends import WORK
 from tests.making.ends import Json

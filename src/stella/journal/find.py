@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from stella import limits
+from stella.errors import JournalError
 from stella.errors import UsageError
 from stella.escape import visible
+from stella.journal import entry
+from stella.journal import lock
 from stella.journal import place
 from stella.journal.journal import SESSION_ID
 from stella.near import suggestion
@@ -41,6 +44,33 @@ def sessions(workspace: Path) -> tuple[Session, ...]:
             session = Session(id=name, path=path, size=state.st_size)
             found.append((second, state.st_mtime_ns, session))
     return tuple(session for *_, session in sorted(found, key=lambda row: (*row[:2], row[2].id)))
+
+
+def unfinished(workspace: Path) -> tuple[Session, ...]:
+    """Return the sessions whose journal does not end with `session_closed`, oldest first.
+
+    Such a session is still open, or it died and may have left something behind [T2-35].
+    """
+    return tuple(session for session in sessions(workspace) if not _closed(session.path))
+
+
+def writing(workspace: Path, session: str) -> bool:
+    """Return whether a living process has the session open, as far as can be told.
+
+    A lock that cannot be read counts as held: what may be in use is not swept away.
+    """
+    try:
+        return lock.holder(place.sessions_path(workspace) / session / place.LOCK) is not None
+    except JournalError:
+        return True
+
+
+def _closed(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - limits.CLOSING_BYTES))
+        last = file.read().rpartition(b"\n")[0].rpartition(b"\n")[2]
+    record = entry.read(last)
+    return isinstance(record, entry.Record) and record.type == "session_closed"
 
 
 def resolve(workspace: Path, wanted: str) -> Path:

@@ -5,6 +5,7 @@ answer; only a broken journal raises.
 """
 
 import asyncio
+from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
@@ -42,7 +43,10 @@ from stella.wrapper.plugin import PluginProcess
 
 @dataclass(slots=True, kw_only=True)
 class Hands:
-    """What one session can do; `plugins` are its members by name."""
+    """What one session can do; `plugins` are its members by name.
+
+    `records_changed` tells what a person would want to know of the records on disk [Q-29].
+    """
 
     telling: Telling
     clock: Clock
@@ -52,6 +56,7 @@ class Hands:
     principal: str
     watching: Watching
     plugins: Mapping[str, PluginProcess] = field(default_factory=dict)
+    records_changed: Callable[[], tuple[str, ...]] = tuple
     _permitted: dict[str, tuple[Prepared, Permit]] = field(default_factory=dict)
 
     async def model(self, question: AskModel) -> Modelled:
@@ -109,6 +114,8 @@ class Hands:
 
     async def plugin(self, question: AskPlugin) -> Heard:
         """Ask a member: a fresh process, an answer or a silence [D-15, W-50]."""
+        for text in self.records_changed():
+            self.telling.once("record_changed", text)
         spoken = await self.plugins[question.member].ask(question.request)
         if spoken.notice is not None:
             self.telling.notice("plugin_left_processes", spoken.notice)

@@ -4,6 +4,7 @@ Nothing is started and nothing is spent. What a person should know before round 
 as notices [D-11].
 """
 
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from stella.providers.keys import KEY_VARIABLES
 from stella.roster.roster import Plugin
 from stella.roster.roster import before_start
 from stella.roster.roster import read_roster
+from stella.roster.roster import records_changed
 from stella.roster.scope import places
 from stella.roster.start import Lookup
 from stella.roster.start import start
@@ -54,13 +56,17 @@ from stella.wrapper.plugin import PluginProcess
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """A pipeline that can run: its composition, its processes by name, its grant."""
+    """A pipeline that can run: its composition, its processes by name, its grant.
+
+    `records_changed` tells which of the records it was bound by are others on disk now [Q-29].
+    """
 
     composition: Composition
     plugins: Mapping[str, PluginProcess]
     granting: Granting
     fact: PipelineBound
     notices: tuple[Notice, ...]
+    records_changed: Callable[[], tuple[str, ...]]
 
 
 def bind(options: Options, root: Path) -> Bound | None:
@@ -73,11 +79,12 @@ def bind(options: Options, root: Path) -> Bound | None:
     if pipeline is None:
         return None
     path_value = options.env.get("PATH", "")
-    roster = read_roster(places(options.home, root), path_value)
+    where = places(options.home, root)
+    roster = read_roster(where, path_value)
     selected = select(pipeline.names, roster)
     for plugin in selected.plugins:
         if plugin.barrier is not None:
-            raise NotAccepted(plugin.barrier)
+            raise NotAccepted("\n".join(plugin.explained))
     composition = compose(member_of(plugin) for plugin in selected.plugins)
     granting, granted = _granting(pipeline, root, path_value)
     lookup = Lookup(path_value=path_value, workspace=root)
@@ -89,6 +96,7 @@ def bind(options: Options, root: Path) -> Bound | None:
         granting=granting,
         fact=_fact(composition, selected.plugins, pipeline),
         notices=(*selected.notices, *asks, *roster_notices, *granted),
+        records_changed=partial(records_changed, roster, where),
     )
 
 

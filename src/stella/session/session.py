@@ -17,6 +17,8 @@ from stella import __version__
 from stella import codec
 from stella.clock import Clock
 from stella.errors import JournalError
+from stella.journal.find import unfinished
+from stella.journal.find import writing
 from stella.journal.journal import Journal
 from stella.journal.journal import new_session_id
 from stella.message import Message
@@ -48,6 +50,7 @@ from stella.session.watching import Watching
 from stella.tools.all import TOOLS
 from stella.tools.paths import held_root
 from stella.tools.seen import Seen
+from stella.tools.stale import swept
 from stella.tools.tool import ToolContext
 from stella.tools.toolbox import Toolbox
 from stella.turn.changes import ChangeBook
@@ -109,6 +112,7 @@ async def run_once(
     )
     try:
         with _hands(opened) as hands:
+            await _sweep(opened)
             end, trouble = await _run(opened, hands, on_drive)
         return _finished(opened, end, trouble)
     finally:
@@ -129,6 +133,15 @@ class _Opened:
     @property
     def session(self) -> str:
         return self.telling.journal.path.parent.name
+
+
+async def _sweep(opened: _Opened) -> None:
+    """Remove the temporary files of sessions that died in this workspace [T2-35]."""
+    others = {each.id for each in unfinished(opened.root)} - {opened.session}
+    if not others:
+        return
+    with held_root(str(opened.root)) as root:
+        await swept(root, lambda session: session not in others or writing(opened.root, session))
 
 
 @contextmanager
@@ -162,6 +175,7 @@ def _hands(opened: _Opened) -> Iterator[Hands]:
             principal=options.principal,
             watching=watching,
             plugins=bound.plugins if bound else {},
+            records_changed=bound.records_changed if bound else tuple,
         )
 
 

@@ -24,6 +24,7 @@ class Telling:
         self.journal = journal
         self.told: list[Fact] = []
         self._listeners = listeners
+        self._said: set[str] = set()
 
     def tell(self, turn: str | None, fact: Fact, *, durable: bool = False) -> None:
         """Write one fact; with `durable`, return only when it is on disk [J2-30].
@@ -42,6 +43,12 @@ class Telling:
     def notice(self, code: str, text: str, turn: str | None = None) -> None:
         """Tell a notice: something a person should know that decides nothing."""
         self.tell(turn, Noticed(code=code, text=text))
+
+    def once(self, code: str, text: str) -> None:
+        """Tell a notice that was not told before in this session."""
+        if text not in self._said:
+            self._said.add(text)
+            self.notice(code, text)
 
     def barrier(self) -> None:
         """Make everything told so far durable [J2-30]."""

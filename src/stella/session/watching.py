@@ -7,7 +7,6 @@ watch that saw less than everything is never clean [G-40].
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from dataclasses import field
 from pathlib import Path
 
 from stella.clock import Clock
@@ -64,7 +63,6 @@ class Watching:
     _last: Tree | Unmeasured = _NOT_YET
     _stale: bool = False
     _watch: Watch | None = None
-    _said: set[str] = field(default_factory=set)
 
     async def open(self) -> None:
         """Measure the tree as the session finds it."""
@@ -112,7 +110,7 @@ class Watching:
         )
         measured, self._watch, _ = after_baseline(measured, watch)
         for text in (*self._watch.notices, *measured.notices):
-            self._once("baseline", text)
+            self.telling.once("baseline", text)
         # What the test itself wrote is no change of the worker's.
         self._origin = self._last = await self._survey(self._last)
         self._stale = False
@@ -129,7 +127,7 @@ class Watching:
             return Inspection(finding=TamperState.NOT_CHECKED, artifacts=(), digest=tree)
         report = self._watch.compare()
         for text in report.notices:
-            self._once("watch", text)
+            self.telling.once("watch", text)
         artifacts = tuple(
             ChangedArtifact(path=a.path, kinds=tuple(kind.value for kind in a.kinds))
             for a in report.artifacts
@@ -144,13 +142,8 @@ class Watching:
             previous=previous if isinstance(previous, Tree) else None,
         )
         if isinstance(tree, Unmeasured):
-            self._once("changes_unmeasured", f"changes are not measured: {tree.reason}")
+            self.telling.once("changes_unmeasured", f"changes are not measured: {tree.reason}")
         return tree
-
-    def _once(self, code: str, text: str) -> None:
-        if text not in self._said:
-            self._said.add(text)
-            self.telling.notice(code, text)
 
 
 def _fact(plan: ResolvedPlan | None, measured: Baseline, watch: Watch) -> Baselined:

@@ -15,6 +15,7 @@ from typing import assert_never
 
 from stella.manifest.grammar import Unparsable
 from stella.manifest.grammar import parse_check
+from stella.manifest.oracle import FlipPolicy
 from stella.verdict.finding import Because
 from stella.verdict.finding import Clause
 from stella.verdict.finding import Credited
@@ -35,7 +36,6 @@ from stella.verdict.finding import UnreadableCheck
 from stella.verdict.finding import Unreported
 from stella.verdict.finding import Verdict
 from stella.verdict.finding import undecided
-from stella.verdict.rule import FlipPolicy
 from stella.verdict.rule import OracleRule
 from stella.verdict.rule import VerdictRule
 from stella.verdict.rule import reduced

@@ -11,21 +11,8 @@ from collections.abc import Mapping
 import msgspec
 
 from stella import codec
-from stella.codec import Word
-
-
-class FlipPolicy(Word):
-    """Whether a fail-to-pass change is part of done [M-23]."""
-
-    REQUIRED = "required"
-    NOT_APPLICABLE = "not-applicable"
-
-
-class DeclaredCheck(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One comparison, as its author wrote it, for one requirement [M-26]."""
-
-    requirement: str
-    check: str
+from stella.manifest.oracle import Check
+from stella.manifest.oracle import FlipPolicy
 
 
 class OracleRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,7 +20,7 @@ class OracleRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     flip: FlipPolicy
     measurements: tuple[str, ...]
-    checks: tuple[DeclaredCheck, ...]
+    checks: tuple[Check, ...]
 
 
 class VerdictRule(
@@ -62,7 +49,7 @@ def rule_of(
     oracle = OracleRule(
         flip=FlipPolicy(flip),
         measurements=tuple(measurements),
-        checks=tuple(DeclaredCheck(requirement=key, check=text) for key, text in checks),
+        checks=tuple(Check(requirement=key, check=text) for key, text in checks),
     )
     return VerdictRule(requirements=dict(requirements), oracle=oracle)
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from tests.making.commands import Shell
 from tests.making.commands import shell
 from tests.making.sessions import mends

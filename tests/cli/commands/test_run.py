@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.making.commands import Shell
 from tests.making.commands import shell
 from tests.making.sessions import VERIFY

@@ -2,9 +2,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.making.commands import shell
 
 import stella
+from tests.making.commands import shell
 
 
 def test_the_version_names_the_contracts(
