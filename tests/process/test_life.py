@@ -376,6 +376,7 @@ def test_an_error_of_the_talk_ends_the_child_and_is_raised() -> None:
 # ── many lives ────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("B7")
 def test_three_hundred_children_leave_no_zombie_and_no_descriptor() -> None:
     """B7, E124."""
 

@@ -53,6 +53,7 @@ def test_the_message_of_a_hold_lists_every_clause_under_one_opening() -> None:
     )
 
 
+@pytest.mark.behaviour("K-121")
 @pytest.mark.parametrize(
     ("spent", "bound", "last"),
     [(0, 2, False), (1, 2, True), (0, 1, True), (6, 8, False), (2, 2, False), (0, 0, False)],

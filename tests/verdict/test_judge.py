@@ -8,11 +8,13 @@ from stella import codec
 from stella import verdict as room
 from stella.manifest.oracle import FlipPolicy
 from stella.verdict.finding import Credited
+from stella.verdict.finding import MeasurementMissing
 from stella.verdict.finding import Met
 from stella.verdict.finding import Unchecked
 from stella.verdict.finding import Undecidable
 from stella.verdict.finding import Unknowable
 from stella.verdict.finding import Unmet
+from stella.verdict.finding import Unreported
 from stella.verdict.finding import undecided
 from stella.verdict.judge import Conjunct
 from stella.verdict.judge import Credit
@@ -85,6 +87,7 @@ def credit_by_table(policy: FlipPolicy, flip: Flip, tamper: Tamper) -> Credit:
     return rows[flip, tamper] if policy is FlipPolicy.REQUIRED else Conjunct.ABSENT
 
 
+@pytest.mark.behaviour("F146", "F160")
 @pytest.mark.parametrize(
     ("policy", "flip", "tamper"), list(product(FlipPolicy, Flip, TAMPERS)), ids=str
 )
@@ -93,6 +96,30 @@ def test_flip_credit_is_the_table_of_all_thirty_cases(
 ) -> None:
     """[J-9, J-10]"""
     assert flip_credit(policy, evidence(flip, tamper)) == credit_by_table(policy, flip, tamper)
+
+
+TWO = rule_of(
+    requirements={"a": "A", "b": "B"},
+    flip="not-applicable",
+    measurements=("x", "y"),
+    checks=(("a", "x <= 0"), ("b", "y >= 5")),
+)
+
+
+@pytest.mark.behaviour("K-59")
+def test_a_known_failure_is_not_hidden_by_a_missing_number() -> None:
+    """[J-7]"""
+    found = judge(TWO, evidence(x=1))
+    assert isinstance(found, Unmet)
+    assert [clause.requirement for clause in found.clauses] == ["a"]
+
+
+@pytest.mark.behaviour("K-61")
+def test_a_reported_zero_is_a_number_and_an_absent_one_is_none() -> None:
+    """[J-13]"""
+    assert isinstance(judge(TWO, evidence(x=0, y=5)), Met)
+    missing = MeasurementMissing(measurement_missing=Unreported(requirement="a", measurement="x"))
+    assert judge(TWO, evidence(y=5)) == undecided(missing)
 
 
 def test_everything_found_stands_in_order_requirement_by_requirement() -> None:

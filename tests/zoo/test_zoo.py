@@ -122,7 +122,8 @@ def test_the_zoo_and_the_table_hold_the_same_animals() -> None:
 
 
 @pytest.mark.behaviour("K-32", "K-35", "K-36", "K-38", "K-43", "K-148", "K-160", "Q-27")
-@pytest.mark.behaviour("B1", "B2", "B4", "B10", "C5", "E103", "E104", "E107", "E115", "E116")
+@pytest.mark.behaviour("B1", "B2", "B4", "B10", "C5", "E103", "E104", "E107", "E112", "E113")
+@pytest.mark.behaviour("E115", "E116")
 @pytest.mark.parametrize("animal", FATES)
 def test_an_animal_gives_its_fault_and_the_work_stands(tmp_path: Path, animal: str) -> None:
     """[W-50, W-52, W-54, T-22 to T-30, D-77]"""

@@ -1,10 +1,12 @@
 """The demo tells a true story or says that it did not [S-45 to S-47]."""
 
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
+from stella import limits
 from tests.making.commands import shell
 
 
@@ -17,8 +19,10 @@ def test_the_demo_shows_consent_hold_and_met_and_leaves_nothing(
 ) -> None:
     before = leftovers()
     with shell(tmp_path, capsys, {"TMPDIR": str(tmp_path)}) as here:
+        began = time.monotonic()
         said = here.stella("demo", "--plain")
         assert said.code == 0, said.err
+        assert time.monotonic() - began < limits.DEMO_SECS
         for word in (
             "FAILED (errors=2)",
             "Install the plugin `verify`?",
