@@ -66,6 +66,9 @@ OK = ToolFinished(call_id="c", tool="read_file", input={}, output=succeeded("x")
     [
         ((requested(path="src/week.py"), OK), ["read_file src/week.py  ok 3 ms"]),
         ((requested(files=[]), OK), ["read_file  ok 3 ms"]),
+        ((requested(files=["a", 3, "b"]), OK), ["read_file a b  ok 3 ms"]),
+        ((requested(edits=[{"path": "a"}, {"path": "a"}, {}]), OK), ["read_file a  ok 3 ms"]),
+        ((requested(pattern="def", path="."), OK), ["read_file def  ok 3 ms"]),
         ((requested(command="ls\n\x1b[31m"), OK), ["read_file ls \\u{1B}[31m  ok 3 ms"]),
         ((TurnStarted(round=0, principal="user", max_steps=1),), ["round 0"]),
         ((TurnStarted(round=2, principal="user", max_steps=1),), ["round 2"]),

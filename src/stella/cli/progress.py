@@ -27,7 +27,8 @@ from stella.verdict.again import Held
 from stella.verdict.guidance import reason_text
 
 _SUBJECT_CHARS = 80
-_SUBJECTS = ("path", "command", "pattern")
+_SUBJECTS = ("command", "pattern", "path")
+_BATCHES = ("files", "edits")
 
 
 class Progress:
@@ -94,8 +95,14 @@ class Progress:
 
 
 def _subject(fact: CallRequested) -> str:
+    """Return what a call is about: its path, its command, or the paths of its batch."""
     given = fact.input or {}
     text = next((given[key] for key in _SUBJECTS if isinstance(given.get(key), str)), "")
+    for key in _BATCHES:
+        items = given.get(key)
+        if isinstance(items, list):
+            paths = (item.get("path") if isinstance(item, dict) else item for item in items)
+            text = " ".join(dict.fromkeys(path for path in paths if isinstance(path, str)))
     return cut(visible(text), _SUBJECT_CHARS)
 
 
