@@ -1,8 +1,6 @@
 import pytest
 
-from stella.consent.answer import Consent
 from stella.consent.answer import accepts
-from stella.consent.answer import consent_to
 from stella.consent.answer import digest_of
 
 
@@ -44,12 +42,6 @@ def test_y_and_yes_are_a_yes_trimmed_and_in_any_case(answer: str) -> None:
 def test_everything_else_is_a_no(answer: str) -> None:
     """[I-9, C73]"""
     assert not accepts(answer)
-
-
-def test_an_answer_is_bound_to_the_text_it_was_given_to() -> None:
-    """[I-26]"""
-    assert consent_to("a", "yes") == Consent(yes=True, digest=digest_of("a"))
-    assert consent_to("b", "no") == Consent(yes=False, digest=digest_of("b"))
 
 
 def test_the_digest_is_sha_256_of_the_utf_8_bytes() -> None:

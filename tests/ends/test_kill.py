@@ -4,11 +4,11 @@ What a killed host started is ended by its guards, so "left" is looked for by a 
 process of plugin, tool and test inherits, and for the guards by the host's number.
 """
 
+import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -27,9 +27,28 @@ from tests.making.plugins import arbiter
 from tests.making.processes import eventually
 from tests.making.shipped import PLUGIN
 
-SHARDS: Final = 3
-RECORDS: Final = 30
-"""Fewer records than a whole run of the story writes."""
+FALLING: Final = """\
+import os, signal, sys
+from stella.cli.main import main
+from stella.journal.journal import Journal
+
+at, part = int(sys.argv.pop(1)), int(sys.argv.pop(1))
+write = Journal._write
+
+def falling(journal, line):
+    if journal.records + 1 == at:
+        os.write(journal._opened.file, line[: len(line) * part // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(journal, line)
+
+Journal._write = falling
+main()
+"""
+"""The command, which dies when it writes a record: before it, in its middle or behind it."""
+
+SHARDS: Final = 2
+RECORDS: Final = 38
+"""How many records the story writes at the least."""
 DELAYS: Final = 20
 GOLDEN: Final = 0.618033988749895
 """Its multiples, less their whole part, are spread as chance would spread them, only better."""
@@ -43,73 +62,61 @@ def demo(folder: Path) -> Place:
     return where
 
 
-@contextmanager
-def begun(where: Place) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the story from its beginning, and kill its host at the end of the block."""
+def words(where: Place) -> tuple[str, ...]:
+    """The run that tells the story, from its beginning."""
     (where.root / "answer.txt").unlink(missing_ok=True)
-    with where.started("run", "go", *where.asked, *granted("verify")) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate()
+    return ("run", "go", *where.asked, *granted("verify"))
+
+
+def nobody_left(where: Place, process: subprocess.Popen[bytes]) -> None:
     eventually(lambda: not where.left(process.pid))
 
 
-def wait_until(process: subprocess.Popen[bytes], condition: Callable[[], bool]) -> bool:
-    """Look as often as can be; return False when the process ended before it came true."""
-    while not condition():
-        if process.poll() is not None:
-            return False
-        time.sleep(0.0005)
-    return True
-
-
-def holds(where: Place, kills: int) -> None:
+def holds(where: Place) -> list[str]:
     """Every journal is whole but for its last line, and the story can still be told."""
     said = where.verified().splitlines()
-    assert len(said) == len(where.journals()) >= kills
+    assert len(said) == len(where.journals())
     assert all(": ok, " in line for line in said)
-    (where.root / "answer.txt").unlink(missing_ok=True)
-    done = where.run(*granted("verify"))
+    done = where.stella(*words(where))
     assert (done.code, done.result["status"], done.result["rounds"]) == (0, "met", 2)
+    return said
 
 
 @pytest.mark.behaviour("B17", "L295")
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_killed_at_any_record_the_journal_holds(tmp_path: Path, shard: int) -> None:
-    """[J2-32, T-30, T-33] Each shard takes every third record."""
+    """[J2-32, T-30, T-33] In turn before a record, in its middle and behind it."""
     where = demo(tmp_path)
-    kills = 0
-    for wanted in count(1 + shard, SHARDS):
-        earlier = set(where.journals())
-        with begun(where) as process:
-            if not wait_until(process, lambda: written(where, earlier) >= wanted):  # noqa: B023  # called before the next turn of the loop
-                break
-        kills += 1
-    assert kills >= RECORDS // SHARDS
-    holds(where, kills)
-
-
-def written(where: Place, earlier: set[Path]) -> int:
-    """How many records the new session has."""
-    return sum(path.read_bytes().count(b"\n") for path in where.journals() if path not in earlier)
+    for at in count(1 + shard, SHARDS):
+        falling = (sys.executable, "-c", FALLING, str(at), str(at // SHARDS % 3))
+        with where.started(*words(where), command=falling) as process:
+            process.communicate(timeout=60)
+        nobody_left(where, process)
+        if process.returncode == 0:
+            break
+        assert process.returncode == -signal.SIGKILL
+    assert at > RECORDS
+    said = holds(where)
+    torn = sum("the last one torn" in line for line in said)
+    assert torn == sum(number // SHARDS % 3 == 1 for number in range(1 + shard, at, SHARDS))
 
 
 @pytest.mark.behaviour("B17", "L295")
-@pytest.mark.parametrize("shard", range(2))
+@pytest.mark.parametrize("shard", range(SHARDS))
 def test_killed_at_any_time_the_journal_holds(tmp_path: Path, shard: int) -> None:
     """[J2-32, T-30, T-33]"""
     where = demo(tmp_path)
-    start = time.monotonic()
-    with begun(where) as process:
-        process.communicate()
-    whole = time.monotonic() - start
-    for number in range(shard, DELAYS, 2):
-        until = time.monotonic() + whole * (number * GOLDEN % 1)
-        with begun(where) as process:
-            wait_until(process, lambda: time.monotonic() >= until)  # noqa: B023  # called before the next turn of the loop
-    holds(where, 0)
+    began = time.monotonic()
+    assert where.stella(*words(where)).code == 0
+    whole = time.monotonic() - began
+    for number in range(shard, DELAYS, SHARDS):
+        with where.started(*words(where)) as process:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(whole * (number * GOLDEN % 1))
+            process.kill()
+            process.communicate()
+        nobody_left(where, process)
+    holds(where)
 
 
 @pytest.mark.behaviour("B5", "B17")
@@ -132,7 +139,7 @@ def test_a_killed_host_takes_the_stubborn_with_it(tmp_path: Path, moment: str) -
         assert where.left(process.pid)
         process.kill()
         process.communicate()
-    eventually(lambda: not where.left(process.pid))
+    nobody_left(where, process)
     where.verified()
     where.scripted(says("nothing left to do"))
     done = where.run()

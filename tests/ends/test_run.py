@@ -244,6 +244,23 @@ def test_every_request_carries_the_grant_as_typed(tmp_path: Path) -> None:
     assert (baseline["baseline"], baseline["reason"]) == ("failed", "exit-nonzero")
 
 
+@pytest.mark.behaviour("B13")
+def test_a_workspace_that_vanishes_is_an_undecided_run_and_no_crash(tmp_path: Path) -> None:
+    """[D-77, G-36] What cannot be measured any more earns nothing."""
+    where = held(place(tmp_path))
+    gone = asks("bash", command='rm -rf "$PWD"')
+    where.scripted(works(), gone, asks("bash", command="pwd"), works(), says("It is gone."))
+    done = where.run(*granted("judge"))
+    result = done.result
+    assert (done.code, result["status"], result["answer"]) == (5, "undecided", "It is gone.")
+    assert [fault["fault"] for fault in result["faults"]] == ["NotAccepted"]
+    assert result["tools"] == [
+        {"name": "write_file", "calls": 2, "errors": 1},
+        {"name": "bash", "calls": 2, "errors": 1},
+    ]
+    assert not where.root.exists()
+
+
 def test_a_denied_tool_is_a_refusal_and_the_turn_goes_on(tmp_path: Path) -> None:
     """[S-22, E-28]"""
     where = place(tmp_path)

@@ -10,7 +10,6 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
@@ -81,17 +80,23 @@ class Place:
         return self.root / ".stella" / "private" / "sessions"
 
     def started(self, *words: str, **terms: Any) -> subprocess.Popen[bytes]:
-        """Start a command with three pipes, or what `terms` say."""
-        env = self.env | terms.pop("env", {})
+        """Start a command with three pipes, or what `terms` say; `command` replaces `stella`.
+
+        `env` is added to that of the place, or with `bare` stands alone.
+        """
+        env = terms.pop("env", {})
+        if not terms.pop("bare", False):
+            env = self.env | env
+        command = terms.pop("command", (sys.executable, "-m", "stella"))
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         return subprocess.Popen(
-            [sys.executable, "-m", "stella", *words],
+            [*command, *words],
             **{"env": env, "cwd": self.root} | pipes | terms,
         )
 
-    def stella(self, *words: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Done:
+    def stella(self, *words: str, stdin: bytes = b"", **terms: Any) -> Done:
         """Run a command to its end."""
-        with self.started(*words, env=env or {}) as process:
+        with self.started(*words, **terms) as process:
             try:
                 out, err = process.communicate(stdin, timeout=PATIENCE)
             finally:
@@ -111,9 +116,9 @@ class Place:
         )
         return Done(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
-    def run(self, *words: str, env: Mapping[str, str] | None = None) -> Done:
+    def run(self, *words: str) -> Done:
         """Run `stella run` in the JSON format with the script of `scripted`."""
-        return self.stella("run", "go", *self.asked, *words, env=env)
+        return self.stella("run", "go", *self.asked, *words)
 
     @property
     def asked(self) -> tuple[str, ...]:

@@ -4,7 +4,10 @@ from hypothesis import strategies as st
 
 from stella.errors import PipelineError
 from stella.manifest.grammar import parse_condition
+from stella.manifest.stages import Stage
 from stella.manifest.stages import Step
+from stella.manifest.stages import program as program_of
+from stella.manifest.stages import resolve
 from stella.turn.stages import Member
 from stella.turn.stages import compose
 from stella.turn.stages import mistyped
@@ -140,3 +143,26 @@ def test_a_published_value_is_read_as_what_it_is() -> None:
     questions = PublishedSignal(signal=Signal.QUESTIONS, value=SignalValue(count=3))
     assert value_of(plans) is False
     assert value_of(questions) == 3
+
+
+CONDITIONS = ("plans", "no-plans", "questions > 0", "questions == 0", "verifies", "test-command")
+
+
+@given(
+    st.lists(st.sampled_from([None, *CONDITIONS]), max_size=8),
+    st.booleans(),
+    st.integers(0, 2),
+)
+@pytest.mark.behaviour("K-132")
+def test_for_a_constant_table_late_and_early_evaluation_agree(
+    texts: list[str | None], plans: bool, questions: int
+) -> None:
+    """[D-27, M-45]"""
+    own = tuple(Stage(name=f"s{n}", condition=text) for n, text in enumerate(texts))
+    steps = program_of((Stage(name="triage"), *own))
+    table = opening_table(test_command=True, metered=False)
+    table[Signal.PLANS], table[Signal.QUESTIONS] = plans, questions
+    composition = compose((steering("a", steps),))
+    member = composition.members[0]
+    late = tuple(stage for stage in composition.before if member.runs(stage, table))
+    assert late == resolve(steps, table)

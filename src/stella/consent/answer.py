@@ -1,21 +1,9 @@
 """What a person answered, and to which text [I-9, I-26]."""
 
 import hashlib
-from dataclasses import dataclass
 from typing import Final
 
 _YES: Final = frozenset({"y", "yes"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consent:
-    """An answer bound to the text it was given to.
-
-    `digest` is `sha256:` and the lower-case hex digest of the text's UTF-8 bytes [I-26].
-    """
-
-    yes: bool
-    digest: str
 
 
 def accepts(answer: str) -> bool:
@@ -29,8 +17,3 @@ def accepts(answer: str) -> bool:
 def digest_of(text: str) -> str:
     """Return the digest a consent text is recorded by [I-26]."""
     return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
-
-
-def consent_to(text: str, answer: str) -> Consent:
-    """Return what `answer` says to `text`."""
-    return Consent(yes=accepts(answer), digest=digest_of(text))

@@ -16,6 +16,7 @@ from stella.session.telling import Telling
 from stella.turn.ask import Ask
 from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
+from stella.turn.facts import Controlled
 from stella.turn.questions import AskGate
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
@@ -69,20 +70,25 @@ class Drive:
                 try:
                     answer = await self._answered(step)
                 except Cancelled as cancelled:
-                    step = turn.throw(cancelled)
+                    step = self._throw(turn, cancelled)
                     continue
                 except asyncio.CancelledError:
                     # The task itself was cancelled: the turn still closes, then it goes on up.
                     interrupted = True
                     self.cancel("task")
                     self._thrown = True
-                    step = turn.throw(Cancelled("task"))
+                    step = self._throw(turn, Cancelled("task"))
                     continue
                 step = turn.send(answer)
         except StopIteration as end:
             if interrupted:
                 raise asyncio.CancelledError from None
             return cast("A", end.value)
+
+    def _throw(self, turn: Turn[A], cancelled: Cancelled) -> Ask[Any]:
+        """Tell who ended the run, then let the turn close what is open [J2-40]."""
+        self._telling.tell(None, Controlled(verb="cancel", by=cancelled.by))
+        return turn.throw(cancelled)
 
     async def _answered(self, question: Ask[Any]) -> object:
         if isinstance(question, Tell):

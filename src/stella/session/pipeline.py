@@ -14,13 +14,9 @@ from pathlib import Path
 from stella import limits
 from stella.errors import NotAccepted
 from stella.escape import visible
-from stella.manifest.grammar import Measure
-from stella.manifest.grammar import Truth
-from stella.manifest.grammar import parse_condition
 from stella.manifest.plugin import PluginManifest
 from stella.manifest.runtime import Runtime
-from stella.manifest.stages import Stage
-from stella.manifest.stages import Step
+from stella.manifest.stages import program
 from stella.process.environment import exact
 from stella.process.environment import withheld
 from stella.providers.keys import KEY_VARIABLES
@@ -109,7 +105,7 @@ def member_of(plugin: Plugin) -> Member:
         wrapper=manifest.pipeline,
         grade=loop.participation,
         points=frozenset(point for point in Point if loop.permits_point(point)),
-        stages=tuple(_step(stage) for stage in manifest.stages),
+        stages=program(manifest.stages),
         roles=frozenset(manifest.roles),
         max_holds=loop.max_holds,
         rule=rule_for(manifest),
@@ -127,15 +123,6 @@ def rule_for(manifest: PluginManifest) -> VerdictRule:
         measurements=oracle.measurements,
         checks=((check.requirement, check.check) for check in oracle.checks),
     )
-
-
-def _step(stage: Stage) -> Step:
-    if stage.condition is None:
-        return Step(name=stage.name)
-    condition = parse_condition(stage.condition)
-    # A manifest with a condition that does not parse never loaded.
-    assert isinstance(condition, Truth | Measure)  # noqa: S101
-    return Step(name=stage.name, condition=condition)
 
 
 def _granting(

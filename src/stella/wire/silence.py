@@ -6,7 +6,6 @@ The turn must be able to be told this without knowing what a process is.
 from dataclasses import dataclass
 
 from stella.codec import Word
-from stella.wire.points import Point
 
 
 class FaultCode(Word):
@@ -41,14 +40,3 @@ class Silence:
     code: FaultCode
     message: str
     raw: bytes = b""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PointFault:
-    """A silence with its place in the run: who, where, when [W-50]."""
-
-    plugin: str
-    point: Point
-    stage: str | None
-    round: int
-    silence: Silence
