@@ -138,7 +138,7 @@ def test_a_reader_that_has_gone_ends_no_run(
     assert (out is None) == ("stdout" in gone)
     if err is not None:
         assert "Exception ignored" not in err.decode()
-    where.verified()
+    assert where.whole()
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
@@ -152,7 +152,7 @@ def test_a_stream_that_was_never_there_ends_no_run(tmp_path: Path, closed: str) 
     assert ('"exit_code":0' in done.out) == (not closed.startswith(">"))
     assert where.told("run_ended")[0]["exit_code"] == 0
     assert where.told("tool_finished")[1]["output"]["ok"]["content"] == "on"
-    where.verified()
+    assert where.whole()
 
 
 def test_what_is_printed_is_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:

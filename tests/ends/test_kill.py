@@ -54,30 +54,30 @@ GOLDEN: Final = 0.618033988749895
 """Its multiples, less their whole part, are spread as chance would spread them, only better."""
 
 
-def demo(folder: Path) -> Place:
+def demo(folder: Path, plugin: Path) -> Place:
     """A story like the demo's: a wrong round that is held, then the right one."""
     where = place(folder)
-    where.install(PLUGIN)
+    where.install(plugin)
     where.scripted(works("41"), says("first"), works(), says("second"))
     return where
 
 
-def words(where: Place) -> tuple[str, ...]:
+def words(where: Place, name: str) -> tuple[str, ...]:
     """The run that tells the story, from its beginning."""
     (where.root / "answer.txt").unlink(missing_ok=True)
-    return ("run", "go", *where.asked, *granted("verify"))
+    return ("run", "go", *where.asked, *granted(name))
 
 
 def nobody_left(where: Place, process: subprocess.Popen[bytes]) -> None:
     eventually(lambda: not where.left(process.pid))
 
 
-def holds(where: Place) -> list[str]:
+def holds(where: Place, name: str) -> list[str]:
     """Every journal is whole but for its last line, and the story can still be told."""
     said = where.verified().splitlines()
     assert len(said) == len(where.journals())
     assert all(": ok, " in line for line in said)
-    done = where.stella(*words(where))
+    done = where.stella(*words(where, name))
     assert (done.code, done.result["status"], done.result["rounds"]) == (0, "met", 2)
     return said
 
@@ -86,17 +86,17 @@ def holds(where: Place) -> list[str]:
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_killed_at_any_record_the_journal_holds(tmp_path: Path, shard: int) -> None:
     """[J2-32, T-30, T-33] In turn before a record, in its middle and behind it."""
-    where = demo(tmp_path)
+    where = demo(tmp_path, arbiter(tmp_path / "judge", HONEST))
     for at in count(1 + shard, SHARDS):
         falling = (sys.executable, "-c", FALLING, str(at), str(at // SHARDS % 3))
-        with where.started(*words(where), command=falling) as process:
+        with where.started(*words(where, "judge"), command=falling) as process:
             process.communicate(timeout=60)
         nobody_left(where, process)
         if process.returncode == 0:
             break
         assert process.returncode == -signal.SIGKILL
     assert at > RECORDS
-    said = holds(where)
+    said = holds(where, "judge")
     torn = sum("the last one torn" in line for line in said)
     assert torn == sum(number // SHARDS % 3 == 1 for number in range(1 + shard, at, SHARDS))
 
@@ -105,18 +105,18 @@ def test_killed_at_any_record_the_journal_holds(tmp_path: Path, shard: int) -> N
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_killed_at_any_time_the_journal_holds(tmp_path: Path, shard: int) -> None:
     """[J2-32, T-30, T-33]"""
-    where = demo(tmp_path)
+    where = demo(tmp_path, PLUGIN)
     began = time.monotonic()
-    assert where.stella(*words(where)).code == 0
+    assert where.stella(*words(where, "verify")).code == 0
     whole = time.monotonic() - began
     for number in range(shard, DELAYS, SHARDS):
-        with where.started(*words(where)) as process:
+        with where.started(*words(where, "verify")) as process:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(whole * (number * GOLDEN % 1))
             process.kill()
             process.communicate()
         nobody_left(where, process)
-    holds(where)
+    holds(where, "verify")
 
 
 @pytest.mark.behaviour("B5", "B17")

@@ -1,7 +1,7 @@
 """A signal ends a run in order: nothing goes on running, and the journal says who ended it.
 
-Whatever is being done at that moment is of the stubborn kind: it ignores every polite signal and
-has a child in a session of its own.
+What is being done at that moment is mostly of the stubborn kind: it ignores every polite signal
+and has a child in a session of its own.
 """
 
 import signal
@@ -27,15 +27,20 @@ from tests.making.ends import works
 from tests.making.plugins import arbiter
 from tests.making.processes import eventually
 
+WILLING: Final = """\
+import pathlib, time
+pathlib.Path({flag!r}).touch()
+time.sleep(600)
+"""
 MOMENTS: Final = ("model", "tool", "plugin", "baseline")
 SIGNALS: Final = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
 
 
 @contextmanager
-def busy(where: Place, moment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a run and yield it when it is at the moment."""
+def busy(where: Place, moment: str, program: str = STUBBORN) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a run and yield it when it is at the moment, at which `program` works."""
     flag = where.root.parent / "flag"
-    stubborn = STUBBORN.format(flag=str(flag))
+    stubborn = program.format(flag=str(flag))
     words: tuple[str, ...] = ()
     where.scripted(works(), says())
     match moment:
@@ -79,7 +84,7 @@ def ended(where: Place, process: subprocess.Popen[bytes], by: signal.Signals) ->
     assert process.returncode == SIGNALS[by], err
     assert f"cancelling ({by.name}); once more ends at once" in err
     assert "Traceback" not in err
-    where.verified()
+    assert where.whole()
     done = where.told("run_ended")[0]
     assert (done["status"], done["exit_code"]) == ("cancelled", SIGNALS[by])
     assert where.records()[-1]["type"] == "session_closed"
@@ -96,7 +101,7 @@ def test_a_signal_ends_the_run_whatever_it_is_doing(
 ) -> None:
     """[S-10, S-12, E-113, T-25]"""
     where = place(tmp_path)
-    with busy(where, moment) as process:
+    with busy(where, moment, STUBBORN if by is signal.SIGINT else WILLING) as process:
         process.send_signal(by)
         result = ended(where, process, by)
     outcome = (result["outcome"]["turn_status"], result["outcome"]["cause"])

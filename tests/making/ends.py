@@ -19,6 +19,8 @@ from tests.making.processes import marked
 from tests.making.processes import new_mark
 from tests.making.processes import watchers
 
+from stella.journal import recover
+
 Json = dict[str, Any]
 
 PATIENCE = 60
@@ -155,6 +157,11 @@ class Place:
     def told(self, kind: str) -> list[Json]:
         """The data of the records of one type."""
         return [record["data"] for record in self.records() if record["type"] == kind]
+
+    def whole(self) -> bool:
+        """Whether every journal is what was written, to its last byte; no command is run."""
+        reports = [recover.verify(path) for path in self.journals()]
+        return bool(reports) and all(r.ok and r.torn is None for r in reports)
 
     def verified(self) -> str:
         """What `stella journal verify --all` says, which must be that all is well."""
