@@ -301,3 +301,27 @@ def test_a_long_word_is_cut_in_its_message() -> None:
     with pytest.raises(Refused) as refused:
         codec.decode(Outer, {"colour": "x" * 10_000})
     assert len(refused.value.reasons[0].message) < limits.FAULT_VALUE_CHARS + 200
+
+
+class Sparse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    entries: tuple[str | None, ...]
+
+
+def test_null_in_a_list_that_allows_it_is_a_value() -> None:
+    assert codec.read(Sparse, b'{"entries":["a",null]}').entries == ("a", None)
+    with pytest.raises(Refused):
+        codec.read(Sparse, b'{"entries":[1]}')
+
+
+def test_a_word_far_from_all_of_a_large_vocabulary_gets_no_hint() -> None:
+    """[M-8]"""
+    many = msgspec.defstruct(
+        "Many",
+        [(f"key{n}", int, 0) for n in range(limits.VOCABULARY_SHOWN + 1)],
+        frozen=True,
+        kw_only=True,
+        forbid_unknown_fields=True,
+    )
+    with pytest.raises(Refused) as refused:
+        codec.decode(many, {"zzzzzzzz": 1})
+    assert refused.value.reasons[0].message == 'unknown key "zzzzzzzz"'

@@ -15,11 +15,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from stella.journal import recover
 from tests.making.processes import marked
 from tests.making.processes import new_mark
 from tests.making.processes import watchers
-
-from stella.journal import recover
 
 Json = dict[str, Any]
 

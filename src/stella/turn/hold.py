@@ -6,6 +6,7 @@ between. A fault of a plugin never aborts a turn and never becomes `met` [W-50].
 
 from dataclasses import dataclass
 from dataclasses import field
+from typing import assert_never
 
 from stella.message import Message
 from stella.message import Role
@@ -287,6 +288,8 @@ def _status(state: _Run) -> RunStatus:
             return RunStatus.STOPPED
         case TurnStatus.COMPLETED:
             return _judged_status(state)
+        case _:
+            assert_never(state.last.status)
 
 
 def _judged_status(state: _Run) -> RunStatus:
@@ -300,3 +303,5 @@ def _judged_status(state: _Run) -> RunStatus:
             return RunStatus.UNMET
         case Undecided() | None:
             return RunStatus.UNDECIDED
+        case _:
+            assert_never(state.verdict)

@@ -5,6 +5,7 @@ One decoder reads answers and calls, and refuses whatever is both or neither.
 
 from dataclasses import dataclass
 from typing import Any
+from typing import assert_never
 
 import msgspec
 
@@ -68,6 +69,8 @@ def point_of(request: Request) -> Point:
             return Point.BEFORE_TURN
         case AfterTurnRequest():
             return Point.AFTER_TURN
+        case _:
+            assert_never(request)
 
 
 def write_request(request: Request) -> bytes:
