@@ -32,6 +32,23 @@ def test_when_the_reader_has_gone_lines_lead_nowhere_and_closing_does_not_fail()
         assert os.fstat(writing).st_rdev == Path(os.devnull).stat().st_rdev
 
 
+def test_a_terminal_that_was_closed_is_let_go_too() -> None:
+    """[S-12]"""
+    terminal, end = os.openpty()
+    with os.fdopen(end, "w") as stream:
+        os.close(terminal)
+        say(stream, "first")
+        say(stream, "second")
+
+
+def test_a_full_disk_is_told_and_ends_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """[S-12]"""
+    with Path("/dev/full").open("w") as stream:
+        say(stream, "lost")
+    words = "stella: standard output: No space left on device; what it was is lost\n"
+    assert capsys.readouterr().err == words
+
+
 def test_a_stream_that_is_let_go_is_another_file_of_the_same_number() -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading) as ours, os.fdopen(writing, "w") as stream:

@@ -204,6 +204,15 @@ def test_a_prompt_that_is_none_is_refused(tmp_path: Path, data: bytes, words: st
     assert done.result["error"]["message"].startswith(words)
 
 
+def test_a_prompt_on_the_command_line_is_utf_8_too(tmp_path: Path) -> None:
+    """[S-8]"""
+    where = place(tmp_path)
+    where.scripted(says())
+    done = where.stella("run", os.fsdecode(b"caf\xe9"), *where.asked)
+    message = "the prompt is not UTF-8 at byte 3"
+    assert (done.code, done.result["error"]) == (2, {"code": "usage", "message": message})
+
+
 def test_the_largest_prompt_there_may_be_is_taken(tmp_path: Path) -> None:
     """[S-8]"""
     where = place(tmp_path)

@@ -4,10 +4,14 @@ What is being done at that moment is mostly of the stubborn kind: it ignores eve
 and has a child in a session of its own.
 """
 
+import os
 import signal
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +36,18 @@ import pathlib, time
 pathlib.Path({flag!r}).touch()
 time.sleep(600)
 """
+ON_TERMINAL: Final = """\
+import fcntl, os, sys, termios
+os.setsid()
+terminal = os.open(sys.argv[1], os.O_RDWR)
+fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+for number in (0, 1, 2):
+    os.dup2(terminal, number)
+os.close(terminal)
+os.execv(sys.executable, [sys.executable, "-m", "stella", *sys.argv[2:]])
+"""
+"""The command, on a terminal that is its own."""
+DELAYS: Final = 12
 MOMENTS: Final = ("model", "tool", "plugin", "baseline")
 SIGNALS: Final = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
 
@@ -142,6 +158,25 @@ def test_a_hang_up_is_a_termination(tmp_path: Path) -> None:
         ended(where, process, signal.SIGHUP)
 
 
+def test_a_terminal_that_is_closed_ends_the_run_in_order(tmp_path: Path) -> None:
+    """[S-12] Nothing can be said any more, and everything is written down all the same."""
+    where = place(tmp_path)
+    (where.root / "willing.py").write_text(WILLING.format(flag=str(tmp_path / "flag")), "utf-8")
+    where.scripted(works(), asks("bash", command="python3 -S willing.py"), says())
+    terminal, end = os.openpty()
+    command = (sys.executable, "-c", ON_TERMINAL, os.ttyname(end))
+    with where.started("run", "go", *where.asked, command=command) as process:
+        os.close(end)
+        eventually((tmp_path / "flag").exists)
+        os.close(terminal)
+        process.communicate(timeout=15)
+    assert where.left(process.pid) == []
+    assert process.returncode == 143
+    assert where.told("turn_ended")[0]["text"] == "cancelled by SIGHUP"
+    assert where.told("run_ended")[0]["exit_code"] == 143
+    assert where.whole()
+
+
 def test_the_first_of_two_different_signals_is_the_one_that_counts(tmp_path: Path) -> None:
     """[S-12]"""
     where = place(tmp_path)
@@ -150,6 +185,29 @@ def test_the_first_of_two_different_signals_is_the_one_that_counts(tmp_path: Pat
         eventually(lambda: "cancelling" in errors(where).read_text("utf-8"))
         process.send_signal(signal.SIGINT)
         ended(where, process, signal.SIGTERM)
+
+
+def test_a_signal_at_any_time_is_told_as_what_it_was(tmp_path: Path) -> None:
+    """[S-11, S-12] Before the run began there is nothing to tell; once it is over it is over."""
+    where = place(tmp_path)
+    where.install(arbiter(tmp_path / "judge", HONEST))
+    where.scripted(works("41"), says(), works(), says())
+    words = ("run", "go", *where.asked, *granted("judge"))
+    began = time.monotonic()
+    assert where.stella(*words).code == 0
+    whole = time.monotonic() - began
+    for number in range(DELAYS):
+        (where.root / "answer.txt").unlink(missing_ok=True)
+        with where.started(*words) as process:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(whole * number / (DELAYS - 1))
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=15)
+        assert where.left(process.pid) == []
+        status = one_object(out.decode())["status"] if out else None
+        came = (process.returncode, status)
+        assert came in {(-signal.SIGTERM, None), (143, "cancelled"), (0, "met")}, err.decode()
+    assert where.whole()
 
 
 def test_a_run_after_a_cancelled_one_works(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ Every error passes through `stella.cli.fault`, which knows the exit codes. Stand
 carries results only [S-3].
 """
 
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -88,4 +89,9 @@ def run(arguments: Sequence[str], platform: str = sys.platform) -> int:
 def main() -> NoReturn:
     """Run the process's own command line and exit."""
     settle()
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    if sys.platform != "win32":
+        # It has been said what came of it; a signal while the interpreter ends must not differ.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+    sys.exit(status)

@@ -11,13 +11,12 @@ from stella.cli.streams import say
 def tell(*lines: str) -> None:
     """Write lines; on a terminal each is folded to its width, keeping its indentation."""
     for line in lines:
-        if sys.stderr.isatty() and line:
-            _fold(line)
-        else:
-            say(sys.stderr, line)
+        folded = _folded(line) if line and sys.stderr.isatty() else (line,)
+        for row in folded:
+            say(sys.stderr, row)
 
 
-def _fold(line: str) -> None:
+def _folded(line: str) -> tuple[str, ...]:
     from rich.console import Console  # noqa: PLC0415  # only where something is drawn
     from rich.padding import Padding  # noqa: PLC0415  # only where something is drawn
     from rich.text import Text  # noqa: PLC0415  # only where something is drawn
@@ -25,4 +24,7 @@ def _fold(line: str) -> None:
     # Made anew each time: the width is taken at each draw [S-42].
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, no_color=True)
     text = line.lstrip(" ")
-    console.print(Padding(Text(text), (0, 0, 0, len(line) - len(text))))
+    # Captured, since a terminal may be gone by the time a line is written to it [S-12].
+    with console.capture() as drawn:
+        console.print(Padding(Text(text), (0, 0, 0, len(line) - len(text))))
+    return tuple(row.rstrip() for row in drawn.get().splitlines())

@@ -3,6 +3,7 @@
 What a command says decides nothing, so a stream that has gone never ends what is being done.
 """
 
+import errno
 import io
 import os
 import sys
@@ -10,6 +11,8 @@ from typing import Final
 from typing import TextIO
 
 _STANDARD: Final = (0, 1, 2)
+# A pipe without a reader; a terminal that was closed.
+_GONE: Final = (errno.EPIPE, errno.EIO)
 
 
 def settle() -> None:
@@ -32,12 +35,17 @@ def settle() -> None:
 
 
 def say(stream: TextIO, text: str) -> None:
-    """Write one line at once; when the reader has gone, nowhere, now and later [S-12]."""
+    """Write one line at once; when the reader has gone, nowhere, now and later [S-12].
+
+    What cannot be written for another reason, such as a full disk, is lost and said to be.
+    """
     try:
         stream.write(f"{text}\n")
         stream.flush()
-    except BrokenPipeError:
+    except OSError as error:
         let_go(stream)
+        if error.errno not in _GONE and stream is not sys.stderr:
+            say(sys.stderr, f"stella: standard output: {error.strerror}; what it was is lost")
 
 
 def let_go(stream: TextIO) -> None:

@@ -2,13 +2,17 @@
 
 import io
 import json
+import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.making.commands import Shell
 from tests.making.commands import shell
+from tests.making.processes import eventually
 from tests.making.sessions import VERIFY
 from tests.making.sessions import mends
 from tests.making.sessions import says
@@ -144,3 +148,41 @@ def test_the_model_can_come_from_the_environment(
     path = script(tmp_path / "replies.jsonl", says("from the variable"))
     with shell(tmp_path, capsys, {"STELLA_MODEL": f"script:{path}"}) as here:
         assert here.stella("run", "go").out == "from the variable\n"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_cancels_and_gives_its_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], number: signal.Signals, code: int
+) -> None:
+    """[S-10, S-12]"""
+    before = signal.getsignal(number)
+    with shell(tmp_path, capsys) as here:
+        replies = model(here, {"text": "late", "delay_ms": 20_000})
+        sender = threading.Thread(target=send_when_asked, args=(here.root, number))
+        sender.start()
+        said = here.stella("run", "go", "--model", replies, "--output-format", "json")
+        sender.join()
+        result = json.loads(said.out)
+        assert (said.code, result["exit_code"], result["status"]) == (code, code, "cancelled")
+        assert f"cancelling ({number.name}); once more ends at once" in said.err
+    assert signal.getsignal(number) == before
+
+
+def send_when_asked(root: Path, number: signal.Signals) -> None:
+    """Send the signal to this process when the journal says that the model is asked."""
+    sessions = root / ".stella" / "private" / "sessions"
+    eventually(
+        lambda: any(b'"model_request"' in p.read_bytes() for p in sessions.glob("*/journal.jsonl"))
+    )
+    os.kill(os.getpid(), number)
+
+
+def test_what_stands_behind_two_dashes_is_the_prompt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[S-8]"""
+    with shell(tmp_path, capsys) as here:
+        replies = model(here, says("x"))
+        assert here.stella("run", "--model", replies, "--", "--fix it").code == 0
+        said = here.stella("run", "--model", replies, "--", "--fix", "it")
+        assert (said.code, 'unexpected argument "it"' in said.err) == (2, True)

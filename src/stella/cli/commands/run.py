@@ -145,11 +145,11 @@ async def _signalled(begin: Callable[..., Awaitable[Finished]]) -> Finished:
             drive.cancel(name)
 
     def hear(number: signal.Signals) -> None:
-        if not heard:
-            tell(f"cancelling ({number.name}); once more ends at once")
         heard.append(number.name)
         for drive in drives:
             drive.cancel(number.name)
+        if len(heard) == 1:
+            tell(f"cancelling ({number.name}); once more ends at once")
 
     # They stay until the loop is closed: what comes after the end of the run changes nothing.
     for number in _SIGNALS:
