@@ -243,20 +243,32 @@ def test_every_request_carries_the_grant_as_typed(tmp_path: Path) -> None:
 
 
 @pytest.mark.behaviour("B13")
-def test_a_workspace_that_vanishes_is_an_undecided_run_and_no_crash(tmp_path: Path) -> None:
-    """[D-77, G-36] What cannot be measured any more earns nothing."""
+def test_a_workspace_that_vanishes_is_a_failed_run_and_no_crash(tmp_path: Path) -> None:
+    """[D-77, J2-34] The journal goes with it, and without a record nothing is earned."""
     where = held(place(tmp_path))
     gone = asks("bash", command='rm -rf "$PWD"')
     where.scripted(works(), gone, asks("bash", command="pwd"), works(), says("It is gone."))
     done = where.run(*granted("judge"))
-    result = done.result
-    assert (done.code, result["status"], result["answer"]) == (5, "undecided", "It is gone.")
-    assert [fault["fault"] for fault in result["faults"]] == ["NotAccepted"]
-    assert result["tools"] == [
-        {"name": "write_file", "calls": 2, "errors": 1},
-        {"name": "bash", "calls": 2, "errors": 1},
-    ]
+    assert (done.code, done.result["status"], done.result["verdict"]) == (1, "failed", None)
+    assert "journal.jsonl: No such file or directory" in done.err
     assert not where.root.exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm -rf .stella", "for f in .stella/private/sessions/*/journal.jsonl; do echo {} >> $f; done"],
+)
+@pytest.mark.parametrize("words", [(), granted("judge")], ids=["plain", "judged"])
+def test_a_worker_that_meddles_with_the_journal_ends_the_run_failed(
+    tmp_path: Path, command: str, words: tuple[str, ...]
+) -> None:
+    """[J2-14, J2-34, E-6] Nothing is earned by a run whose record is not what happened."""
+    where = held(place(tmp_path))
+    where.scripted(works(), asks("bash", command=command), says("Done."))
+    done = where.run(*words)
+    assert (done.code, done.result["status"]) == (1, "failed")
+    assert "journal.jsonl: " in done.err
+    assert "takes no more records" in done.err
 
 
 def test_a_denied_tool_is_a_refusal_and_the_turn_goes_on(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@ import os
 import re
 import resource
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import timedelta
 from datetime import timezone
 from pathlib import Path
 from time import monotonic
+from typing import Final
 
 import pytest
 
@@ -219,6 +221,27 @@ def test_a_barrier_without_anything_new_asks_the_disk_for_nothing(tmp_path: Path
     journal.close()
     os.close(reading)
     os.close(pipe)
+
+
+MEDDLING: Final[dict[str, Callable[[Path], object]]] = {
+    "written": lambda path: path.write_bytes(path.read_bytes() + b"{}\n"),
+    "emptied": lambda path: path.write_bytes(b""),
+    "removed": lambda path: path.unlink(),
+    "replaced": lambda path: path.rename(path.with_name("old")).with_name("journal.jsonl").touch(),
+    "moved": lambda path: path.parent.rename(path.parent.with_name("away")),
+    "linked": lambda path: path.symlink_to(path.rename(path.with_name("old"))),
+}
+
+
+@pytest.mark.parametrize("how", MEDDLING)
+def test_a_journal_somebody_else_touched_ends_for_good(tmp_path: Path, how: str) -> None:
+    """[J2-14, J2-34] One writer: whatever it would tell after that is not what happened."""
+    journal = created(tmp_path)
+    note(journal, "x")
+    MEDDLING[how](journal.path)
+    with pytest.raises(JournalError, match=r"journal\.jsonl: .*takes no more records") as caught:
+        journal.barrier()
+    fails_for_good(journal, caught.value.message)
 
 
 def same(descriptor: Path, journal: Journal) -> bool:

@@ -140,7 +140,8 @@ class Journal:
         """Return when every record so far is durable [J2-30]; raises `JournalError` for good.
 
         What a disk could not make durable may be lost even if it says yes the next time, so a
-        failure here ends the journal too.
+        failure here ends the journal too. So does a journal somebody else moved, removed or wrote
+        to: what it would tell is no longer what happened [J2-14].
         """
         self._usable()
         if self._durable == self._size:
@@ -149,6 +150,7 @@ class Journal:
             _sync(self._opened.file)
             if self._durable is None:
                 os.fsync(self._opened.directory)
+            self._ours()
         except OSError as error:
             self._fail(error)
         self._durable = self._size
@@ -172,6 +174,17 @@ class Journal:
                 self._opened.directory, self.path, self._opened.file, steps
             )
             self.append("repair", None, {"bytes": moved, "file": name})
+
+    def _ours(self) -> None:
+        found = os.stat(self.path, follow_symlinks=False)
+        held = os.fstat(self._opened.file)
+        if not os.path.samestat(found, held):
+            raise OSError("somebody else moved or replaced this file during the run")
+        if held.st_size != self._size:
+            raise OSError(
+                f"somebody else wrote to this file during the run: {self._size} bytes were "
+                f"expected and {held.st_size} were found"
+            )
 
     def _usable(self) -> None:
         if self._failure is not None:
