@@ -176,7 +176,7 @@ class Journal:
             self.append("repair", None, {"bytes": moved, "file": name})
 
     def _ours(self) -> None:
-        found = os.stat(self.path, follow_symlinks=False)
+        found = self.path.stat(follow_symlinks=False)
         held = os.fstat(self._opened.file)
         if not os.path.samestat(found, held):
             raise OSError("somebody else moved or replaced this file during the run")
