@@ -242,6 +242,25 @@ def test_every_request_carries_the_grant_as_typed(tmp_path: Path) -> None:
     assert (baseline["baseline"], baseline["reason"]) == ("failed", "exit-nonzero")
 
 
+@pytest.mark.behaviour("I22")
+def test_a_failure_of_the_persons_environment_alone_earns_nothing(tmp_path: Path) -> None:
+    """[G-13, T-10] Nobody worked, and a plugin's run of the test would see it pass."""
+    where = place(tmp_path)
+    (where.root / "check.py").write_text(
+        "import warnings\nwarnings.warn('old', DeprecationWarning)\n", "utf-8"
+    )
+    where.install(PLUGIN)
+    where.scripted(says("Done."))
+    done = where.stella(
+        *("run", "go", *where.asked, *granted("verify", test="python3 check.py")),
+        env={"PYTHONWARNINGS": "error"},
+    )
+    assert (done.code, done.result["status"]) == (5, "undecided")
+    (baseline,) = where.told("baseline")
+    assert (baseline["baseline"], baseline["reason"]) == ("unobserved", "infrastructure")
+    assert "passed in the environment a plugin gets (PATH)" in done.err
+
+
 @pytest.mark.behaviour("B13")
 def test_a_workspace_that_vanishes_is_a_failed_run_and_no_crash(tmp_path: Path) -> None:
     """[D-77, J2-34] The journal goes with it, and without a record nothing is earned."""
@@ -266,7 +285,10 @@ def test_a_worker_that_meddles_with_the_journal_ends_the_run_failed(
     where = held(place(tmp_path))
     where.scripted(works(), asks("bash", command=command), says("Done."))
     done = where.run(*words)
-    assert (done.code, done.result["status"]) == (1, "failed")
+    result = done.result
+    assert (done.code, result["status"], result["verdict"]) == (1, "failed", None)
+    assert (result["outcome"]["turn_status"], result["outcome"]["cause"]) == ("failed", "journal")
+    assert (result["rounds"], result["steps"], result["usage"]["model_calls"]) == (1, 2, 2)
     assert "journal.jsonl: " in done.err
     assert "takes no more records" in done.err
 

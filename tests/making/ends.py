@@ -219,9 +219,9 @@ time.sleep(600)
 """A program that touches `flag` and then neither ends nor heeds anybody, nor does its child."""
 
 
-def granted(name: str) -> tuple[str, ...]:
+def granted(name: str, test: str = TEST) -> tuple[str, ...]:
     """The flags that select a plugin and grant it the test."""
-    return ("--pipeline", name, "--test-command", TEST)
+    return ("--pipeline", name, "--test-command", test)
 
 
 def head(path: Path) -> str:

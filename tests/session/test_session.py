@@ -265,7 +265,10 @@ def test_a_journal_that_breaks_ends_the_run_failed_whatever_it_came_to(tmp_path:
 
     wanted = options(root, tmp_path / "home", model, pipeline=verifying())
     done = finished(wanted, close_before_the_end)
-    assert (done.result.status, done.result.exit_code) == (RunStatus.FAILED, 1)
+    result = done.result
+    assert (result.status, result.exit_code) == (RunStatus.FAILED, 1)
+    assert (result.outcome.turn_status, result.outcome.cause) == ("failed", "journal")
+    assert (result.rounds, result.steps, result.usage.model_calls) == (1, 3, 3)
     assert done.trouble is not None
     assert "journal.jsonl" in done.trouble
 

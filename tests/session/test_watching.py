@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -173,4 +174,22 @@ def test_a_notice_is_told_once(tmp_path: Path) -> None:
     notices = [fact.text for fact in watch.telling.told if isinstance(fact, Noticed)]
     assert len(notices) == len(set(notices))
     assert any("--watch-tests" in text for text in notices)
+    watch.telling.journal.close()
+
+
+@pytest.mark.behaviour("I22")
+def test_a_failure_that_a_plugin_would_not_see_is_no_baseline_and_is_told(tmp_path: Path) -> None:
+    """[G-13, T-10] The test fails for a variable that only the person has."""
+    watch = watching(tmp_path)
+    assert watch.granting is not None
+    path_value = watch.env["PATH"]
+    watch.env = {"PATH": path_value, "MARK": "1"}
+    watch.granting = replace(watch.granting, environments=({"PATH": path_value},))
+    (watch.root / "check.py").write_text("import os, sys\nsys.exit('MARK' in os.environ)\n")
+    granted = asyncio.run(opened(watch))
+    assert granted.candidate.test is not None
+    assert granted.candidate.test.baseline is TestBaseline.UNOBSERVED
+    (fact,) = watch.telling.told
+    assert isinstance(fact, Noticed)
+    assert "passed in the environment a plugin gets (PATH)" in fact.text
     watch.telling.journal.close()

@@ -5,6 +5,7 @@ as notices [D-11].
 """
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,13 +83,14 @@ def bind(options: Options, root: Path) -> Bound | None:
         if plugin.barrier is not None:
             raise NotAccepted("\n".join(plugin.explained))
     composition = compose(member_of(plugin) for plugin in selected.plugins)
-    granting, granted = _granting(pipeline, root, path_value)
     lookup = Lookup(path_value=path_value, workspace=root)
+    processes = {p.name: _process(p, options, lookup) for p in selected.plugins}
+    granting, granted = _granting(pipeline, root, path_value, processes.values())
     roster_notices: tuple[Notice, ...] = tuple(("roster", text) for text in roster.notices)
     asks = tuple(_asks(selected.plugins, pipeline))
     return Bound(
         composition=composition,
-        plugins={p.name: _process(p, options, lookup) for p in selected.plugins},
+        plugins=processes,
         granting=granting,
         fact=_fact(composition, selected.plugins, pipeline),
         notices=(*selected.notices, *asks, *roster_notices, *granted),
@@ -126,13 +128,20 @@ def rule_for(manifest: PluginManifest) -> VerdictRule:
 
 
 def _granting(
-    pipeline: Pipeline, root: Path, path_value: str
+    pipeline: Pipeline, root: Path, path_value: str, processes: Iterable[PluginProcess]
 ) -> tuple[Granting, tuple[Notice, ...]]:
     plan = None
     if pipeline.test_command is not None:
         words = parse_test_command(pipeline.test_command)
         plan = resolve(words, root, path_value, pipeline.test_secs)
-    granting = Granting(plan=plan, globs=pipeline.watch, red_on_error=pipeline.red_on_error)
+    # Whatever a plugin is given, it must find the programs that the test needs.
+    environments = ({**process.env, "PATH": path_value} for process in processes)
+    granting = Granting(
+        plan=plan,
+        globs=pipeline.watch,
+        red_on_error=pipeline.red_on_error,
+        environments=tuple({tuple(sorted(env.items())): env for env in environments}.values()),
+    )
     return granting, tuple(("test_command", text) for text in plan.notices) if plan else ()
 
 

@@ -10,14 +10,20 @@ from typing import Final
 import msgspec
 
 from stella.message import ErrorClass
+from stella.turn.changes import ChangeBook
 from stella.turn.facts import CallJudged
+from stella.turn.facts import Cause
 from stella.turn.facts import Fact
+from stella.turn.facts import ModelReplied
 from stella.turn.facts import PluginFaulted
 from stella.turn.facts import RunStatus
 from stella.turn.facts import ToolFinished
 from stella.turn.facts import TurnEnded
+from stella.turn.facts import TurnStarted
+from stella.turn.facts import TurnStatus
 from stella.turn.facts import UsageTotal
 from stella.turn.hold import RunEnd
+from stella.turn.tally import Tally
 from stella.verdict.again import Outcome
 from stella.verdict.finding import Verdict
 
@@ -130,8 +136,8 @@ def result_of(
         pipeline=pipeline,
         verdict=end.verdict,
         outcome=TurnRow(
-            turn_status=last.status.value if last else None,
-            cause=last.cause.value if last and last.cause else None,
+            turn_status=_status(end, last),
+            cause=_cause(end, last),
             truncated=last.truncated if last else False,
             stop_gate=last.stop_gate if last else "not_asked",
             stop=end.outcome,
@@ -140,13 +146,54 @@ def result_of(
         refusals=tuple(_refusals(facts)),
         changed_files=None if changed is None else tuple(sorted(changed)),
         tools=_tools(facts),
-        steps=sum(turn.steps for turn in turns),
+        steps=_steps(facts),
         usage=end.tally.usage,
         cost_usd=end.tally.cost_usd,
         session=session,
         journal=journal,
         exit_code=exit_code_of(end),
     )
+
+
+def broken_off(told: Iterable[Fact]) -> RunEnd:
+    """Return the end of a run whose journal broke, from what was told until then [E-6, J2-34]."""
+    facts = tuple(told)
+    tally = Tally()
+    for fact in facts:
+        if isinstance(fact, ModelReplied):
+            tally.charge(fact)
+    return RunEnd(
+        status=RunStatus.FAILED,
+        rounds=sum(isinstance(fact, TurnStarted) for fact in facts),
+        turn=None,
+        verdict=None,
+        evidence=None,
+        outcome=None,
+        tally=tally,
+        changes=ChangeBook(measured=False),
+        cause=Cause.JOURNAL,
+    )
+
+
+def _status(end: RunEnd, last: TurnEnded | None) -> str | None:
+    status = TurnStatus.FAILED if end.cause else last.status if last else None
+    return status.value if status else None
+
+
+def _cause(end: RunEnd, last: TurnEnded | None) -> str | None:
+    cause = end.cause or (last.cause if last else None)
+    return cause.value if cause else None
+
+
+def _steps(facts: tuple[Fact, ...]) -> int:
+    """Add up the steps of the turns; one that was broken off has those a model replied to."""
+    done = going = 0
+    for fact in facts:
+        if isinstance(fact, ModelReplied):
+            going += 1
+        elif isinstance(fact, TurnEnded):
+            done, going = done + fact.steps, 0
+    return done + going
 
 
 def _fault(fact: PluginFaulted) -> FaultRow:

@@ -42,6 +42,7 @@ from stella.session.pipeline import Bound
 from stella.session.pipeline import bind
 from stella.session.result import JournalRow
 from stella.session.result import RunResult
+from stella.session.result import broken_off
 from stella.session.result import exit_code_of
 from stella.session.result import result_of
 from stella.session.telling import Listener
@@ -53,16 +54,13 @@ from stella.tools.seen import Seen
 from stella.tools.stale import swept
 from stella.tools.tool import ToolContext
 from stella.tools.toolbox import Toolbox
-from stella.turn.changes import ChangeBook
 from stella.turn.facts import Fact
-from stella.turn.facts import RunStatus
 from stella.turn.hold import RunEnd
 from stella.turn.hold import RunSetup
 from stella.turn.hold import run
 from stella.turn.loop import Transcript
 from stella.turn.prompt import BASE
 from stella.turn.prompt import system_prompt
-from stella.turn.tally import Tally
 from stella.verdict.rule import VerdictRule
 from stella.wire.evidence import EvidenceSet
 from stella.witness.plan import root_of
@@ -194,7 +192,7 @@ async def _run(opened: _Opened, hands: Hands, on_drive: OnDrive) -> tuple[RunEnd
         end = await drive.follow(run(_setup(opened, hands), transcript))
         _close(opened.telling, end)
     except JournalError as error:
-        return _broken(), error.message
+        return broken_off(opened.telling.told), error.message
     return end, None
 
 
@@ -318,19 +316,6 @@ def _finished(opened: _Opened, end: RunEnd, trouble: str | None) -> Finished:
         told=told,
         turn_text=end.turn.text if end.turn else (trouble or ""),
         trouble=trouble,
-    )
-
-
-def _broken() -> RunEnd:
-    return RunEnd(
-        status=RunStatus.FAILED,
-        rounds=0,
-        turn=None,
-        verdict=None,
-        evidence=None,
-        outcome=None,
-        tally=Tally(),
-        changes=ChangeBook(measured=False),
     )
 
 

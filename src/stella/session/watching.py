@@ -7,6 +7,7 @@ watch that saw less than everything is never clean [G-40].
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from stella.clock import Clock
@@ -23,6 +24,7 @@ from stella.witness.baseline import after_baseline
 from stella.witness.baseline import measure
 from stella.witness.changes import changes
 from stella.witness.changes import digest
+from stella.witness.control import controlled
 from stella.witness.plan import ResolvedPlan
 from stella.witness.plan import grant
 from stella.witness.snapshot import Watch
@@ -37,11 +39,15 @@ _NOT_YET = Unmeasured(reason="the tree was not measured yet")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Granting:
-    """What the person grants the plugins of a run [G-1 to G-12]; `plan` None without a test."""
+    """What the person grants the plugins of a run [G-1 to G-12]; `plan` None without a test.
+
+    `environments` are those in which its plugins could run the test, each once.
+    """
 
     plan: ResolvedPlan | None
     globs: tuple[str, ...]
     red_on_error: bool
+    environments: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,13 +107,9 @@ class Watching:
         granting = self.granting
         assert granting is not None  # noqa: S101  # only a run with a pipeline asks
         watch = pin(self.root, granting.plan, granting.globs)
-        measured = await measure(
-            granting.plan,
-            self.root,
-            self.env,
-            self.private,
-            red_on_error=granting.red_on_error,
-        )
+        measured = await self._measured(granting, self.env)
+        again = partial(self._measured, granting)
+        measured = await controlled(measured, granting.environments, again)
         measured, self._watch, _ = after_baseline(measured, watch)
         for text in (*self._watch.notices, *measured.notices):
             self.telling.once("baseline", text)
@@ -117,6 +119,11 @@ class Watching:
         return Granted(
             candidate=grant(self.root, granting.plan, measured.baseline),
             baseline=_fact(granting.plan, measured, self._watch),
+        )
+
+    async def _measured(self, granting: Granting, env: Mapping[str, str]) -> Baseline:
+        return await measure(
+            granting.plan, self.root, env, self.private, red_on_error=granting.red_on_error
         )
 
     async def inspect(self) -> Inspection:

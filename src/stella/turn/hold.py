@@ -92,7 +92,10 @@ class RunSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
-    """How a run ended [E-122]; `turn` is its last one, None when none began."""
+    """How a run ended [E-122]; `turn` is its last one, None when none came to an end.
+
+    `cause` is for a run that ended although its turn did not: the journal broke [E-6].
+    """
 
     status: RunStatus
     rounds: int
@@ -103,6 +106,7 @@ class RunEnd:
     tally: Tally
     changes: ChangeBook
     cancelled_by: str | None = None
+    cause: Cause | None = None
 
 
 @dataclass(slots=True)

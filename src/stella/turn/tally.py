@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from stella.message import Reply
+from stella.turn.facts import ModelReplied
 from stella.turn.facts import UsageTotal
 
 
@@ -25,8 +26,8 @@ class Tally:
         )
         self._money = Decimal(0)
 
-    def charge(self, reply: Reply) -> None:
-        """Add one reply."""
+    def charge(self, reply: Reply | ModelReplied) -> None:
+        """Add one reply, or the record of one."""
         counts, usage = self._counts, reply.usage
         counts["input_tokens"] += usage.input_tokens
         counts["output_tokens"] += usage.output_tokens
