@@ -14,7 +14,9 @@ from tests.making.shipped import some_vectors
 from tests.making.shipped import started
 
 ANSWER = 'body = {"protocol_version": PROTOCOL_VERSION, "evidence": evidence}'
-PRINT = 'print(json.dumps(answer, separators=(",", ":")), flush=True)'
+PRINT = (
+    'print(json.dumps({"point": "after_turn", "body": body}, separators=(",", ":")), flush=True)'
+)
 EXPECTED = (
     '{"point":"after_turn","body":{"evidence":{"measurements":{"p":1,"test-duration-ms":0}}}}'
 )
@@ -50,7 +52,7 @@ def printing(text: str, *more: str) -> tuple[str, ...]:
         (PRINT, f"{PRINT}; {PRINT}", "not one JSON document"),
         (f"{PRINT}\n", f"{PRINT}\n        return 3\n", "expected exit status 0, got 3"),
         ('"test-duration-ms"] = ran.millis', '"test-duration-ms"] = 0.5', "unsigned 64-bit"),
-        ('(("failed", "passed"): "achieved"'[1:], '("failed", "passed"): "not-achieved"', "flip"),
+        ('["failed", "passed"] = "achieved"', '["failed", "passed"] = "not-achieved"', "flip"),
         ("return 1\n    return 0", "return 0\n    return 0", "expected a non-zero exit status"),
         (
             'print(f"verify: {refusal}", file=sys.stderr)',

@@ -15,6 +15,7 @@ import pytest
 
 from stella import codec
 from stella.codec import Refused
+from stella.process.program import Program
 from stella.wire.after_turn import AfterTurnAnswer
 from stella.wire.envelope import read_request
 from stella.wire.envelope import write_request
@@ -78,11 +79,11 @@ def test_every_answer_comes_through_the_hosts_own_socket(path: Path, tmp_path: P
     root = workspace(path, tmp_path)
     process = PluginProcess(
         name="verify",
-        argv=("/usr/bin/env", "python3", "-I", "-S", str(MAIN)),
+        arguments=("python3", "-I", "-S", str(MAIN)),
         directory=PLUGIN,
         env={"PATH": PATH},
         timeout_secs=60,
-        barred=lambda: None,
+        cleared=lambda: Program(path="/usr/bin/env"),
     )
     spoken = asyncio.run(process.ask(read_request(filled(path, root))))
     assert isinstance(spoken.answer, AfterTurnAnswer), spoken.answer
@@ -103,11 +104,11 @@ def test_a_refusal_is_heard_as_an_exit_with_its_line() -> None:
     """[W-29]"""
     process = PluginProcess(
         name="verify",
-        argv=("/usr/bin/env", "python3", "-I", "-S", str(MAIN)),
+        arguments=("python3", "-I", "-S", str(MAIN)),
         directory=PLUGIN,
         env={"PATH": PATH},
         timeout_secs=60,
-        barred=lambda: None,
+        cleared=lambda: Program(path="/usr/bin/env"),
     )
     path = next(p for p in VECTORS if p.name.startswith("82-"))
     spoken = asyncio.run(process.ask(read_request(path.read_bytes())))
