@@ -45,3 +45,31 @@ def test_a_python_interpreter_is_told_apart(
 
 def test_launchers_are_looked_through_to_the_program() -> None:
     assert unwrapped(parse_test_command("env X=1 uv run ./check.sh a")) == ("./check.sh", "a")
+
+
+@pytest.mark.parametrize(
+    ("command", "script", "module"),
+    [
+        ("python3 check.py a.py", "check.py", ""),
+        ("python3 -W error -X dev --help-all check.py", "check.py", ""),
+        ("python3 -Werror check.py", "check.py", ""),
+        ("python3", "", ""),
+        ("python3 -", "", ""),
+        ("python3 -c x a.py", "", ""),
+        ("python3 -m", "", ""),
+        ("python3 -m pkg.check a.py", "", "pkg.check"),
+        ("python3 -Bmpytest a.py", "", "pytest"),
+        ("pytest a.py", "", ""),
+        ("sh check.sh a.sh", "check.sh", ""),
+        ("bash -eo pipefail bin/check", "bin/check", ""),
+        ("sh -ec ./check.sh", "", ""),
+        ("sh check", "", ""),
+        ("node --test a.js", "a.js", ""),
+        ("node -e 'a.b()'", "", ""),
+        ("uv run check.py", "check.py", ""),
+        ("./check.py", "", ""),
+    ],
+)
+def test_what_an_interpreter_is_to_run(command: str, script: str, module: str) -> None:
+    found = recognise(parse_test_command(command))
+    assert (found.script, found.module) == (script, module)

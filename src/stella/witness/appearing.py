@@ -7,8 +7,10 @@ never called new later.
 import os
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +44,8 @@ class Scope:
 
     `starts` are walked. `granted` are directory arguments, `exempt` the environments beneath
     them that a runner passes over. `shadow` are directories whose modules stand before the
-    library's. `exact` are single paths. Nothing after `horizon` was seen, so nothing there can
+    library's; `installed` gives, per directory, the names of installed modules that nothing
+    there bore. `exact` are single paths. Nothing after `horizon` was seen, so nothing there can
     be new.
     """
 
@@ -52,6 +55,7 @@ class Scope:
     granted: tuple[str, ...] = ()
     exempt: frozenset[str] = frozenset()
     shadow: frozenset[str] = frozenset()
+    installed: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
     exact: frozenset[str] = frozenset()
     horizon: Place | None = None
     bounds: Bounds = Bounds()
@@ -74,8 +78,8 @@ def look(root: Path, scope: Scope) -> Look:
             break
         if entry.kind is not Kind.DIRECTORY:
             found.update(_picked_up(root, scope, entry))
-    for directory in scope.shadow:
-        found.update(_shadows(root, directory, scope.runner))
+    for directory in scope.shadow.union(scope.installed):
+        found.update(_shadows(root, directory, scope))
     return Look(paths=frozenset(found), gaps=tuple(gaps(walk, scope.bounds)))
 
 
@@ -120,18 +124,28 @@ def _picked_up(root: Path, scope: Scope, entry: Entry) -> Iterator[str]:
         yield from (path for path in inner if os.path.lexists(root / path))
 
 
-def _shadows(root: Path, directory: str, runner: Runner) -> Iterator[str]:
-    try:
-        names = sorted(entry.name for entry in (root / directory).iterdir())
-    except OSError:  # it is gone, or could never be read: the walk says so
-        return
-    for name in names:
+def _shadows(root: Path, directory: str, scope: Scope) -> Iterator[str]:
+    installed = scope.installed.get(directory, frozenset())
+
+    def counts(module: str) -> bool:
+        library = directory in scope.shadow and pattern.shadowed(module, scope.runner)
+        return library or module in installed
+
+    for name in entries(root / directory):
         path = f"{directory}/{name}" if directory else name
         module = pattern.module_of(name)
-        if module and pattern.shadowed(module, runner):
+        if module and counts(module):
             yield path
-        elif pattern.shadowed(name, runner):
+        elif counts(name):
             inner = (f"{path}/{package}" for package in _PACKAGES)
             yield from (package for package in inner if os.path.lexists(root / package))
-        elif not directory and runner is Runner.PYTEST and pattern.is_metadata(name):
+        elif not directory and scope.runner is Runner.PYTEST and pattern.is_metadata(name):
             yield path
+
+
+def entries(directory: Path) -> list[str]:
+    """Return the sorted names in a directory, none when it is gone or cannot be read."""
+    try:
+        return sorted(entry.name for entry in directory.iterdir())
+    except OSError:  # where it matters, the walk says so
+        return []

@@ -18,6 +18,7 @@ from stella.process.ending import Completed
 from stella.process.ending import Ending
 from stella.process.run import run
 from stella.wire.grant import TestBaseline
+from stella.witness.named import script_missing
 from stella.witness.plan import ResolvedPlan
 from stella.witness.readings import BaselineReason
 from stella.witness.readings import Reading
@@ -77,11 +78,14 @@ async def measure(
         cache = Path(tempfile.mkdtemp(prefix="pycache-", dir=private))
     except OSError as error:
         return _unseen(BaselineReason.INFRASTRUCTURE, f"no private directory: {error}")
+    missing = script_missing(recognise(plan.words), root)
     try:
         done = await _run(plan, root, env, cache)
     finally:
         left = _removed(cache)
     measured = judged(plan, done, red_on_error=red_on_error)
+    if missing and done.code != 0:
+        measured = _without_script(measured, missing)
     return replace(measured, notices=measured.notices + left)
 
 
@@ -138,6 +142,18 @@ def _reading(plan: ResolvedPlan, done: Completed, output: str, *, red_on_error: 
     if done.ending is not Ending.EXITED or done.code is None:
         return Reading(baseline=TestBaseline.UNOBSERVED, reason=_ENDINGS[done.ending])
     return reading(recognise(plan.words), done.code, output, red_on_error=red_on_error)
+
+
+def _without_script(measured: Baseline, missing: str) -> Baseline:
+    """Return the baseline of a test that is not there, which is no failing test [G-21]."""
+    notice = f"{visible(missing)} does not exist, so the test was not seen before round 0"
+    unseen = measured.exit_code is None
+    return replace(
+        measured,
+        baseline=TestBaseline.UNOBSERVED,
+        reason=measured.reason if unseen else BaselineReason.NOT_STARTED,
+        notices=(*measured.notices, notice),
+    )
 
 
 def _unseen(reason: BaselineReason, notice: str) -> Baseline:

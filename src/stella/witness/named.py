@@ -8,12 +8,16 @@ import stat
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from stella.escape import visible
 from stella.witness.artifact import ChangeKind
 from stella.witness.artifact import locate
+from stella.witness.installed import installed
+from stella.witness.pattern import MAIN
+from stella.witness.pattern import module_paths
 from stella.witness.plan import ResolvedPlan
 from stella.witness.runners import Recognised
 from stella.witness.runners import Runner
@@ -25,6 +29,20 @@ _MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")
 _FILE: Final = ("-f", "--file", "--makefile")
 _DIRECTORY: Final = ("-C", "--directory")
 _CONFIG: Final = ("-c", "--config-file")
+_PLUGIN: Final = ("-p",)
+_NODE: Final = ("package.json", ".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml")
+_TASKS: Final = {
+    "npm": _NODE,
+    "yarn": _NODE,
+    "pnpm": (*_NODE, ".pnpmfile.cjs"),
+    "bun": (*_NODE, "bunfig.toml"),
+    "deno": ("deno.json", "deno.jsonc", "package.json"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "nox": ("noxfile.py",),
+    "tox": ("tox.ini", "tox.toml", "setup.cfg"),
+}
+"""What says which command such a program runs."""
+_TASK_DIRECTORY: Final = ("-C", "--prefix", "--cwd", "--dir")
 _MAKE_VALUED: Final = frozenset((*_FILE, *_DIRECTORY, "-I", "-o", "-W", "-l"))
 # Options whose value is the next word, so that the value is not taken for a path.
 _PYTEST_VALUED: Final = frozenset(_CONFIG).union(
@@ -44,7 +62,8 @@ class Named:
 
     `script` is a program word that is itself the test, `programs` every other one. `files`
     are test artifacts, `directories` directory arguments, `config` configuration files,
-    whether they exist or not. What is in `appearing` counts as added when it appears.
+    whether they exist or not. What is in `appearing` counts as added when it appears, and so
+    does a module with a name in `installed` where the interpreter looks first.
     `notices` name what cannot be watched: with one the watch is incomplete [G-41].
     """
 
@@ -55,6 +74,7 @@ class Named:
     directories: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
     appearing: frozenset[str] = frozenset()
+    installed: frozenset[str] = frozenset()
     notices: tuple[str, ...] = ()
 
 
@@ -69,16 +89,27 @@ def named(plan: ResolvedPlan, root: Path) -> Named:
     if recognised.runner is Runner.PYTEST and not _names_a_path(recognised.args, root):
         arguments.directories.append("")  # [G-32]
     config, appearing = _configuration(recognised, root)
+    tests = _run(recognised, root)
+    files = [path for path in tests if os.path.lexists(root / path)]
     return Named(
         recognised=recognised,
         script=script,
         programs=programs,
-        files=tuple(arguments.files),
+        files=tuple(dict.fromkeys((*arguments.files, *files))),
         directories=tuple(arguments.directories),
         config=config,
-        appearing=appearing.union(config, plan.shims),
+        appearing=appearing.union(config, plan.shims, tests),
+        installed=_taken(plan, recognised, root) if recognised.python else frozenset(),
         notices=tuple(arguments.notices),
     )
+
+
+def script_missing(recognised: Recognised, root: Path) -> str:
+    """Return the script that an interpreter is to run when nothing can be run there, else ""."""
+    place = root / recognised.script
+    if recognised.python and place.is_dir():
+        place /= MAIN
+    return recognised.script if recognised.script and not place.exists() else ""
 
 
 def relative(root: Path, word: str) -> str | None:
@@ -142,13 +173,39 @@ def _programs(
     return script, tuple(dict.fromkeys(others))
 
 
+def _run(recognised: Recognised, root: Path) -> tuple[str, ...]:
+    """Return what an interpreter is told to run, whether it exists or not.
+
+    A directory is run by a file in it. The module of a runner is not the test.
+    """
+    if script := recognised.script:
+        inside = recognised.python and (root / script).is_dir()
+        path = relative(root, f"{script}/{MAIN}" if inside else script)
+        return (path,) if path else ()
+    return module_paths(recognised.module) if recognised.runner is Runner.OTHER else ()
+
+
+def _taken(plan: ResolvedPlan, recognised: Recognised, root: Path) -> frozenset[str]:
+    """Return the top-level names that a new module must not take from where they lead now."""
+    asked = [recognised.module]
+    if recognised.runner is Runner.PYTEST:
+        asked += _values(recognised.args, _PLUGIN)
+    return installed(root, plan.started).union(name.partition(".")[0] for name in asked)
+
+
 def _configuration(recognised: Recognised, root: Path) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the configuration files the words name, and what must not appear beside them."""
     if recognised.runner is Runner.PYTEST:
         given = (relative(root, name) for name in _values(recognised.args, _CONFIG))
-        return tuple(path for path in given if path), frozenset()
-    if base_name(recognised.program) in _MAKES:
+        plugins = (module_paths(name) for name in _values(recognised.args, _PLUGIN))
+        return (*(path for path in given if path), *chain.from_iterable(plugins)), frozenset()
+    name = base_name(recognised.program)
+    if name in _MAKES:
         return _makefiles(recognised.args, root)
+    if name in _TASKS:
+        base = Path(root, *_values(recognised.args, _TASK_DIRECTORY))
+        paths = (relative(root, str(base / task)) for task in _TASKS[name])
+        return tuple(path for path in paths if path), frozenset()
     return (), frozenset()
 
 

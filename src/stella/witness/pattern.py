@@ -16,6 +16,7 @@ from stella.witness.runners import Runner
 CONFTEST: Final = "conftest.py"
 PYPROJECT: Final = "pyproject.toml"
 PACKAGE: Final = "__init__.py"
+MAIN: Final = "__main__.py"
 PYTEST_CONFIG: Final = (
     CONFTEST,
     "pytest.toml",
@@ -60,6 +61,16 @@ def module_of(name: str) -> str | None:
     """Return the module a file would be imported as, or None when it is none."""
     match = _MODULE_FILE.fullmatch(name)
     return match.group(1) if match else None
+
+
+def module_paths(dotted: str) -> tuple[str, ...]:
+    """Return the files that importing or running a module would read, its packages first."""
+    parts = dotted.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return ()
+    whole = "/".join(parts)
+    packages = ("/".join(parts[:at]) for at in range(1, len(parts) + 1))
+    return (*(f"{package}/{PACKAGE}" for package in packages), f"{whole}.py", f"{whole}/{MAIN}")
 
 
 def shadowed(module: str, runner: Runner) -> bool:

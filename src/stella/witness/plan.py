@@ -21,6 +21,7 @@ from stella.wire.grant import HOST_TREE
 from stella.wire.grant import CandidateGrant
 from stella.wire.grant import TestBaseline
 from stella.wire.grant import TestPlan
+from stella.witness.runners import unwrapped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,8 @@ class ResolvedPlan:
 
     `program` and `args` are as typed, `path` is absolute and is what runs, `timeout` is in
     seconds. `shims` are paths beneath the root at which a program of that name would be found
-    first by somebody who searches `PATH` again. `notices` are lines for the person.
+    first by somebody who searches `PATH` again. `started` is the program behind the launchers,
+    None where it is not found. `notices` are lines for the person.
     """
 
     program: str
@@ -37,6 +39,7 @@ class ResolvedPlan:
     path: Path
     timeout: int
     shims: tuple[str, ...] = ()
+    started: Path | None = None
     notices: tuple[str, ...] = ()
 
     @property
@@ -80,6 +83,7 @@ def resolve(
         args=tuple(args),
         path=path,
         timeout=timeout,
+        started=find_program(unwrapped(words)[0], path_value, cwd=root),
         shims=() if "/" in program else tuple(_shims(program, path, root, path_value or "")),
         notices=tuple(notices),
     )

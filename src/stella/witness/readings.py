@@ -195,9 +195,12 @@ def reading(
     """Return what exit status `code` of a run says of the test [G-21, G-23, G-24].
 
     `output` is the captured text, terminal escapes included; only markers are looked for in
-    it. `red_on_error` turns the starred rows into `failed`, reasons unchanged [G-25].
+    it. `red_on_error` turns the starred rows into `failed`, reasons unchanged [G-25]. An
+    interpreter that does not find the module it was to run is a program that is missing [G-21].
     """
     plain = _ESCAPES.sub("", output)
+    if code == 1 and recognised.module and _not_there(recognised.module, plain):
+        return Reading(baseline=TestBaseline.UNOBSERVED, reason=BaselineReason.NOT_STARTED)
     rows = (*ROWS[recognised.runner], *_LAST)
     row = next(
         row
@@ -206,3 +209,20 @@ def reading(
     )
     red = row.starred and red_on_error
     return Reading(baseline=TestBaseline.FAILED if red else row.baseline, reason=row.reason)
+
+
+def _not_there(module: str, output: str) -> bool:
+    """Return whether the interpreter itself said, last, that it has no such module to run.
+
+    A module that the test imports is named in quotes, after the name of an exception.
+    """
+    parts = module.split(".")
+    above = "|".join(re.escape(".".join(parts[: at + 1])) for at in range(len(parts)))
+    name = re.escape(module)
+    said = (
+        rf"(?:.*/)?python[\w.]*: (?:No module named {name}(?:\.__main__; .*)?"
+        rf"|Error while finding module specification for '{name}' "
+        rf"\(ModuleNotFoundError: No module named '(?:{above})'\).*)"
+    )
+    last = output.strip().rpartition("\n")[2]
+    return re.fullmatch(said, last.strip()) is not None

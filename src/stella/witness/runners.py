@@ -32,12 +32,15 @@ class Recognised:
     """The runner of a command, and its words once launchers are looked through [G-14].
 
     `program` is the word that names the runner or the interpreter; `args` are the words after
-    the runner's own name, so `python -m pytest -q` leaves `-q`.
+    the runner's own name, so `python -m pytest -q` leaves `-q`. `module` is what a Python
+    interpreter is given by `-m`, `script` the file or directory an interpreter is to run.
     """
 
     runner: Runner
     program: str
     args: tuple[str, ...]
+    module: str = ""
+    script: str = ""
 
     @property
     def python(self) -> bool:
@@ -67,6 +70,10 @@ _VALUED: Final = frozenset(
     ("-C", "-p", "-w", "--python", "--with", "--extra", "--group", "--package", "--project")
 ).union(("--directory", "--env-file", "--filter", "--manifest-path", "--config", "--color"))
 _PYTHON_VALUED: Final = frozenset("WX")
+_SHELLS: Final = frozenset(("sh", "bash", "dash", "ksh", "zsh"))
+_OTHERS: Final = frozenset(("node", "perl", "php", "ruby"))
+_SHELL_CODE: Final = re.compile(r"-[A-Za-z]*c[A-Za-z]*")
+_OTHER_CODE: Final = re.compile(r"-[A-Za-z]*[eEpr]|--(?:eval|print|run)\b.*")
 
 
 def recognise(words: Sequence[str]) -> Recognised:
@@ -76,11 +83,12 @@ def recognise(words: Sequence[str]) -> Recognised:
     if name in _NAMES:
         return Recognised(runner=_NAMES[name], program=inner[0], args=inner[1:])
     if name.startswith("python"):
-        runner, args = _module(inner[1:])
-        return Recognised(runner=runner, program=inner[0], args=args)
+        return _python(inner[0], inner[1:])
     if name in ("cargo", "go"):
         return _subcommand(name, inner)
-    return Recognised(runner=Runner.OTHER, program=inner[0], args=inner[1:])
+    return Recognised(
+        runner=Runner.OTHER, program=inner[0], args=inner[1:], script=_script(name, words, inner)
+    )
 
 
 def unwrapped(words: Sequence[str]) -> tuple[str, ...]:
@@ -125,8 +133,8 @@ def _past_options(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[at:]
 
 
-def _module(words: tuple[str, ...]) -> tuple[Runner, tuple[str, ...]]:
-    """Return the runner that an interpreter's words name by `-m`, clusters such as `-Im` read."""
+def _python(program: str, words: tuple[str, ...]) -> Recognised:
+    """Return what an interpreter is told to run, clusters of options such as `-Im` read."""
     at = 0
     while at < len(words) and words[at].startswith("-") and len(words[at]) > 1:
         word = words[at]
@@ -137,14 +145,30 @@ def _module(words: tuple[str, ...]) -> tuple[Runner, tuple[str, ...]]:
             joined = word[place:]
             if letter == "m":
                 module = joined or "".join(words[at : at + 1])
-                args = words[at if joined else at + 1 :]
-                return (_MODULES[module], args) if module in _MODULES else (Runner.OTHER, words)
+                runner = _MODULES.get(module, Runner.OTHER)
+                args = words if runner is Runner.OTHER else words[at if joined else at + 1 :]
+                return Recognised(runner=runner, program=program, args=args, module=module)
             if letter == "c":
-                return Runner.OTHER, words
+                return Recognised(runner=Runner.OTHER, program=program, args=words)
             if letter in _PYTHON_VALUED:
                 at += not joined
                 break
-    return Runner.OTHER, words
+    script = "".join(words[at : at + 1]).removeprefix("-")
+    return Recognised(runner=Runner.OTHER, program=program, args=words, script=script)
+
+
+def _script(name: str, words: Sequence[str], inner: tuple[str, ...]) -> str:
+    """Return the script of another interpreter, or of a launcher that runs one itself.
+
+    The options are not read, so a word must look like a file; code on the line is no script.
+    """
+    if name.endswith(".py") and len(inner) < len(words):
+        return inner[0]
+    code = _SHELL_CODE if name in _SHELLS else _OTHER_CODE
+    if name in _SHELLS | _OTHERS and not any(map(code.fullmatch, inner)):
+        plain = (word for word in inner[1:] if not word.startswith("-"))
+        return next((word for word in plain if "/" in word or "." in word), "")
+    return ""
 
 
 def _subcommand(name: str, words: tuple[str, ...]) -> Recognised:

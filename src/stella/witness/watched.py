@@ -23,6 +23,7 @@ from stella.witness.artifact import ChangeKind
 from stella.witness.artifact import Form
 from stella.witness.artifact import locate
 from stella.witness.artifact import readable
+from stella.witness.installed import modules
 from stella.witness.named import Named
 from stella.witness.named import mode_of
 from stella.witness.named import relative
@@ -217,17 +218,38 @@ class _Finder:
         return {parent(path) for path, want in self.wants.items() if want.group is Group.TEST}
 
     def _shadow_directories(self) -> frozenset[str]:
-        """Return the root, each test's directory, and what pytest puts on the path for it."""
-        found = {""}
-        for directory in self._test_directories():
-            above = directory
-            while above and os.path.lexists(self.root / above / pattern.PACKAGE):
+        """Return the root, each test's directory, and what pytest puts on the path.
+
+        That is, for a test and for a `conftest.py`, the first directory above that is no package.
+        """
+        tests = self._test_directories()
+        files = (path for path in self.chain if path.endswith(f"/{pattern.CONFTEST}"))
+        found = {"", *tests}
+        for start in tests.union(parent(file) for file in files if file in self.wants):
+            above = start
+            while above and self._is_package(above):
                 above = parent(above)
-            found |= {directory, above}
+            found.add(above)
         return frozenset(found)
+
+    def _installed(self, shadow: frozenset[str]) -> dict[str, frozenset[str]]:
+        """Return which names of installed modules nothing bears yet, where it would be read first.
+
+        pytest does not put a test's own package on the path, so what is new there is work.
+        """
+        names = self.names.installed
+        return {
+            directory: names - modules(self.root / directory)
+            for directory in shadow
+            if not (directory and self.pytest and self._is_package(directory))
+        }
+
+    def _is_package(self, directory: str) -> bool:
+        return os.path.lexists(self.root / directory / pattern.PACKAGE)
 
     def watched(self) -> Watched:
         """Return what was gathered."""
+        shadow = self._shadow_directories() if self.python else frozenset[str]()
         unmatched = (glob for glob in self.matchers if glob not in self.matched)
         return Watched(
             wants=self.wants,
@@ -237,7 +259,8 @@ class _Finder:
                 starts=self.starts,
                 granted=self.names.directories,
                 exempt=frozenset(self.exempt),
-                shadow=self._shadow_directories() if self.python else frozenset(),
+                shadow=shadow,
+                installed=self._installed(shadow),
                 exact=self.names.appearing.union(self.chain),
                 horizon=self.horizon,
                 bounds=self.bounds,
