@@ -8,6 +8,7 @@ import pytest
 
 from stella import limits
 from stella.process.program import find_program
+from stella.process.program import leads_into
 from stella.process.program import searched
 from stella.process.program import why
 
@@ -79,6 +80,32 @@ def test_entries_inside_the_workspace_are_passed_over(tmp_path: Path) -> None:
         assert find_program("tool", str(entry), cwd="/", skip_under=workspace) is None
     found = find_program("tool", path_of(*inside, outside / "real"), cwd="/", skip_under=workspace)
     assert found == outside / "real" / "tool"
+
+
+def test_a_link_into_the_workspace_is_passed_over_however_long_the_way(tmp_path: Path) -> None:
+    """Q-30, E131: the workspace decides what such a link leads to, even to a place outside."""
+    workspace, outside, last = tmp_path / "work", tmp_path / "outside", tmp_path / "last"
+    program(workspace / "bin")
+    found = program(last)
+    (workspace / "back").symlink_to(last)
+    ways = {
+        "file": workspace / "bin" / "tool",
+        "relative": Path("../../work/bin/tool"),
+        "back": workspace / "back" / "tool",
+    }
+    for name, target in ways.items():
+        (outside / name).mkdir(parents=True)
+        (outside / name / "tool").symlink_to(target)
+    (outside / "twice").symlink_to(outside / "back")
+    (outside / "loop").symlink_to("loop")
+    for name in (*ways, "twice", "loop"):
+        path = path_of(outside / name, last)
+        assert leads_into(outside / name / "tool", workspace), name
+        assert find_program("tool", path, cwd="/", skip_under=workspace) == found
+    assert not leads_into(outside / "file", None)
+    assert not leads_into(found, workspace)
+    said = searched("tool", path_of(outside / "file"), skip_under=workspace)
+    assert said.endswith(f"{outside}/file/tool leads into the workspace")
 
 
 def test_a_neighbour_with_a_longer_name_is_not_inside(tmp_path: Path) -> None:

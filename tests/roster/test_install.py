@@ -18,6 +18,7 @@ from stella.errors import PackageRefused
 from stella.errors import RosterError
 from stella.files import tree
 from stella.manifest.read import read_manifest
+from stella.process.program import Program
 from stella.roster.install import Declined
 from stella.roster.install import Proposal
 from stella.roster.install import Wish
@@ -29,7 +30,7 @@ from stella.roster.lock import AcceptedBy
 from stella.roster.lock import read_records
 from stella.roster.remove import remove
 from stella.roster.roster import State
-from stella.roster.roster import before_start
+from stella.roster.roster import cleared
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
@@ -108,6 +109,7 @@ def test_an_accepted_package_is_in_its_tier_with_its_record(tmp_path: Path, scop
     assert record.source == str(source)
     assert record.accepted_at == "2026-08-11T12:00:00Z"
     assert record.accepted_by is AcceptedBy.TTY
+    assert record.program == str(done.directory / "bin/meter")
     assert record.consent == digest_of(record.consent_text)
     (plugin,) = read_roster(here, None).plugins
     assert (plugin.state, plugin.scope) == (State.OK, scope)
@@ -509,9 +511,9 @@ def test_no_command_starts_a_process(tmp_path: Path) -> None:
         list_json(roster)
         list_lines(roster, frozenset())
         show_lines(plugin, lookup(here, path))
-        assert before_start(plugin, lookup(here, path)) is None
+        assert cleared(plugin, lookup(here, path)) == Program(path=f"{path}/python3")
         (plugin.directory / "main.py").write_text("")
-        assert before_start(plugin, lookup(here, path)) is not None
+        assert isinstance(cleared(plugin, lookup(here, path)), str)
         remove("judge", here, HandClock())
         return f"started {started()}"
 
@@ -570,3 +572,68 @@ def test_a_path_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
     good = put(notes(tmp_path / os.fsdecode(b"so\xff"), "good"), here)
     assert good.record.source.endswith("so\ufffd")
     assert read_records(here.tier(Scope.PROJECT)).by_name == {"good": good.record}
+
+
+def test_the_program_that_was_found_is_recorded_and_shown_later(tmp_path: Path) -> None:
+    """E131, J5: an earlier one on PATH changes nothing, and one that is gone has a way out."""
+    here = settled(tmp_path)
+    path = programs(tmp_path / "bin")
+    source = arbiter(tmp_path / "source", "print(1)\n")
+    asked = Wish(source=source, scope=Scope.PROJECT, places=here, path_value=path)
+    install(asked, yes, HandClock())
+    earlier = f"{programs(tmp_path / 'earlier')}:{path}"
+    (plugin,) = read_roster(here, earlier).plugins
+    assert cleared(plugin, lookup(here, earlier)) == Program(path=f"{path}/python3")
+    text = "\n".join(show_lines(plugin, lookup(here, earlier)))
+    assert f"program: {path}/python3" in text
+    assert f"\n  program  {path}/python3\n" in text
+    (tmp_path / "bin/python3").unlink()
+    found = cleared(plugin, lookup(here, earlier))
+    assert isinstance(found, Program)
+    assert found.not_started == (
+        f"{path}/python3: the program that was accepted is gone or may not be executed; "
+        f"`stella plugin remove judge`, then `stella plugin install {source}` to accept it anew"
+    )
+    assert "program: not found on this machine" in "\n".join(
+        show_lines(plugin, lookup(here, earlier))
+    )
+
+
+def test_without_a_program_nothing_is_recorded_and_nothing_is_looked_up_later(
+    tmp_path: Path,
+) -> None:
+    """E131, T-8."""
+    here = settled(tmp_path)
+    done = put(arbiter(tmp_path / "source", "print(1)\n"), here)
+    assert done.record.program is None
+    path = programs(tmp_path / "bin")
+    (plugin,) = read_roster(here, path).plugins
+    found = cleared(plugin, lookup(here, path))
+    assert isinstance(found, Program)
+    assert (found.not_started or "").startswith(
+        "python3: no such program was found when it was accepted; `stella plugin remove judge`"
+    )
+
+
+def test_a_path_that_toml_cannot_hold_is_not_recorded_and_an_own_program_runs(
+    tmp_path: Path,
+) -> None:
+    """A workspace may have a name that is not UTF-8."""
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    here = settled(root)
+    done = put(meter(tmp_path / "source"), here)
+    assert done.record.program is None
+    (plugin,) = read_roster(here, None).plugins
+    program = Program(path=f"{done.directory}/bin/meter")
+    assert cleared(plugin, lookup(here)) == program
+
+
+def test_a_package_that_names_a_program_outside_itself_is_refused(tmp_path: Path) -> None:
+    """B56: with the place, what was expected, what came and the way out."""
+    here = settled(tmp_path)
+    source = meter(tmp_path / "source")
+    manifest = source / "plugin.toml"
+    text = manifest.read_text("utf-8").replace("/bin/meter", "/../../../check.sh")
+    manifest.write_text(text, "utf-8")
+    with pytest.raises(PackageRefused, match=r"got a path that leaves it.*; nothing was copied"):
+        put(source, here)

@@ -224,6 +224,7 @@ def test_show_has_consent_record_state_and_files(tmp_path: Path) -> None:
         f"  source   {tmp_path}/source",
         f"  digest   {done.record.digest}",
         f"  consent  {done.record.consent}",
+        f"  program  {done.directory}/bin/meter",
         "state: ok",
         f"files of {done.directory}, {done.record.digest}:",
         "  bin  0 bytes  0755  directory",

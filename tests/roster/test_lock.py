@@ -44,6 +44,7 @@ def record(name: str = "verify", text: str = TEXT, **files: str) -> Record:
         accepted_at="2025-03-04T10:11:12Z",
         accepted_by=AcceptedBy.TTY,
         source="/home/dev/plugins/verify",
+        program="/usr/bin/python3",
         files=files or {"main.py": SHA, "lib/a b.py": SHA},
     )
 
@@ -98,6 +99,7 @@ def test_the_file_has_exactly_the_keys_of_the_contract(tmp_path: Path) -> None:
                 "accepted_at": "2025-03-04T10:11:12Z",
                 "accepted_by": "tty",
                 "source": "/home/dev/plugins/verify",
+                "program": "/usr/bin/python3",
                 "files": {"main.py": SHA, "lib/a b.py": SHA},
             }
         ],
@@ -173,6 +175,9 @@ def _without(key: str) -> Callable[[dict[str, Any]], None]:
         (_set("files", {"main.py": "md5:0"}), "main.py: expected sha256:"),
         (_set("files", []), "files: expected a table"),
         (_set("name", 7), "name: expected a string"),
+        (_set("program", "python3"), "program: expected an absolute path"),
+        (_set("program", ""), "program: expected an absolute path"),
+        (_set("program", 7), "program: expected a string"),
         (_without("digest"), 'the required key "digest" is missing'),
         (_without("consent_text"), 'the required key "consent_text" is missing'),
     ],
@@ -194,6 +199,12 @@ def test_an_optional_version_is_legal(tmp_path: Path) -> None:
     """I-27."""
     tier = kept(user(tmp_path), record())
     assert rewritten(tier, _set("version", "1.0")).by_name["verify"].version == "1.0"
+
+
+def test_a_plugin_without_a_program_has_a_record_without_one(tmp_path: Path) -> None:
+    """E131."""
+    tier = kept(user(tmp_path), record())
+    assert rewritten(tier, _without("program")).by_name["verify"].program is None
 
 
 def test_two_records_of_one_name_are_none(tmp_path: Path) -> None:

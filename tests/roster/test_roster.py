@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from stella.errors import NotInstalled
+from stella.process.program import Program
 from stella.roster.roster import Roster
 from stella.roster.roster import State
 from stella.roster.roster import before_start
+from stella.roster.roster import cleared
 from stella.roster.roster import read_roster
 from stella.roster.roster import records_changed
 from stella.roster.scope import Places
@@ -136,11 +138,12 @@ def test_a_change_during_a_session_is_seen_before_the_next_start(tmp_path: Path)
     here = settled(tmp_path)
     done = put(meter(tmp_path / "source"), here)
     plugin = read_roster(here, None).plugin("meter")
-    assert before_start(plugin, lookup(here)) is None
+    program = Program(path=f"{done.directory}/bin/meter")
+    assert cleared(plugin, lookup(here)) == program
     (done.directory / "main.py").write_text("import evil\n", "utf-8")
-    assert "changed main.py" in (before_start(plugin, lookup(here)) or "")
+    assert "changed main.py" in str(cleared(plugin, lookup(here)))
     (done.directory / "main.py").write_text("print(1)\n", "utf-8")
-    assert before_start(plugin, lookup(here)) is None
+    assert cleared(plugin, lookup(here)) == program
 
 
 def test_a_change_of_the_record_during_a_session_has_no_effect(tmp_path: Path) -> None:
@@ -167,7 +170,7 @@ def test_a_removed_plugin_does_not_start_in_a_session_that_knew_it(tmp_path: Pat
     done = put(notes(tmp_path / "source"), here)
     plugin = read_roster(here, None).plugin("notes")
     done.directory.rename(tmp_path / "gone")
-    assert "No such file" in (before_start(plugin, lookup(here)) or "")
+    assert "No such file" in str(before_start(plugin, lookup(here)))
 
 
 def test_compiled_files_go_before_a_start(tmp_path: Path) -> None:

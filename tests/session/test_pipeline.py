@@ -6,6 +6,7 @@ import pytest
 
 from stella.manifest.oracle import FlipPolicy
 from stella.manifest.read import read_manifest
+from stella.process.program import Program
 from stella.session.pipeline import bind
 from stella.session.pipeline import member_of
 from stella.session.pipeline import rule_for
@@ -86,8 +87,11 @@ def test_a_process_gets_exactly_its_names_and_never_a_credential(tmp_path: Path)
     assert bound is not None
     process = bound.plugins["survey"]
     assert process.env == {"PATH": "/usr/bin:/bin"}
-    assert process.argv[1] == str(root / ".stella/plugins/survey/main.py")
-    assert Path(process.argv[0]).is_absolute()
+    assert process.arguments == (str(root / ".stella/plugins/survey/main.py"),)
+    program = process.cleared()
+    assert isinstance(program, Program)
+    assert Path(program.path).is_absolute()
+    assert program.not_started is None
     assert [code for code, _ in bound.notices] == ["credential_withheld"]
     assert bound.composition.variant == "survey-v1"
 

@@ -4,11 +4,13 @@ import asyncio
 import os
 import time
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stella import limits
+from stella.process.program import Program
 from stella.wire.after_turn import AfterTurnAnswer
 from stella.wire.after_turn import AfterTurnRequest
 from stella.wire.after_turn import TurnOutcome
@@ -34,11 +36,11 @@ def plugin(folder: Path, program: str, *, timeout: int = 20, mark: str = "") -> 
     (folder / "main.py").write_text(program, "utf-8")
     return PluginProcess(
         name="judge",
-        argv=("/usr/bin/env", "python3", "-I", "-S", str(folder / "main.py"), mark),
+        arguments=("python3", "-I", "-S", str(folder / "main.py"), mark),
         directory=folder,
         env={"PATH": os.environ["PATH"]},
         timeout_secs=timeout,
-        barred=lambda: None,
+        cleared=lambda: Program(path="/usr/bin/env"),
     )
 
 
@@ -241,45 +243,26 @@ def test_a_package_that_is_not_accepted_is_never_started(tmp_path: Path) -> None
     """[T-2]"""
     touched = tmp_path / "ran"
     process = plugin(tmp_path, f"open({str(touched)!r}, 'w')\n{ANSWER}")
-    barred = PluginProcess(
-        name=process.name,
-        argv=process.argv,
-        directory=process.directory,
-        env=process.env,
-        timeout_secs=5,
-        barred=lambda: "its package has changed",
-    )
+    barred = replace(process, cleared=lambda: "its package has changed")
     heard = silence(barred)
     assert heard.code is FaultCode.NOT_ACCEPTED
     assert "its package has changed" in heard.message
     assert not touched.exists()
 
 
-def test_a_program_that_was_not_found_is_never_started(tmp_path: Path) -> None:
-    """[T-8]"""
-    process = PluginProcess(
-        name="judge",
-        argv=("python9",),
-        directory=tmp_path,
-        env={},
-        timeout_secs=5,
-        barred=lambda: None,
-        not_started="python9: not found",
-    )
-    assert silence(process).code is FaultCode.SPAWN
+def test_an_accepted_program_that_cannot_be_started_is_a_failed_start(tmp_path: Path) -> None:
+    """[T-8, E131]"""
+    process = plugin(tmp_path, ANSWER)
+    gone = replace(process, cleared=lambda: Program(path="/gone", not_started="/gone: is gone"))
+    heard = silence(gone)
+    assert heard.code is FaultCode.SPAWN
+    assert heard.message == "judge after_turn: /gone: is gone"
 
 
 def test_a_missing_program_is_a_failed_start(tmp_path: Path) -> None:
     """[T-8]"""
     process = plugin(tmp_path, "")
-    gone = PluginProcess(
-        name="judge",
-        argv=(str(tmp_path / "gone"),),
-        directory=tmp_path,
-        env=process.env,
-        timeout_secs=5,
-        barred=lambda: None,
-    )
+    gone = replace(process, cleared=lambda: Program(path=str(tmp_path / "gone")))
     heard = silence(gone)
     assert heard.code is FaultCode.SPAWN
     assert "gone" in heard.message

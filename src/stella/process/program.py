@@ -7,10 +7,22 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from stella import limits
 from stella.escape import visible
+
+_LINKS: Final = 40  # the most that the system itself follows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """The one program that may be started now, as an absolute path, or why it cannot be [T-8]."""
+
+    path: str
+    not_started: str | None = None
 
 
 def find_program(
@@ -20,15 +32,49 @@ def find_program(
 
     A name with `/` is taken from `cwd`, whether it exists or not: starting it tells. Any other
     is the first executable file of that name on `path_value`, where relative and empty entries
-    and those that lie in `skip_under` are passed over [Q-30].
+    and all that lies in or leads into `skip_under` is passed over [Q-30].
     """
     if "/" in name:
         return Path(cwd, name)
     for entry, fault in _entries(path_value, skip_under):
         found = Path(entry, name)
-        if not fault and stat.S_ISREG(_mode(found)) and os.access(found, os.X_OK):
+        if not fault and is_program(found) and not leads_into(found, skip_under):
             return found
     return None
+
+
+def is_program(path: Path) -> bool:
+    """Return whether there is a regular file that the person may execute."""
+    return stat.S_ISREG(_mode(path)) and os.access(path, os.X_OK)
+
+
+def leads_into(path: Path, fence: Path | None) -> bool:
+    """Return whether an absolute path enters `fence` at any step, through links too [Q-30].
+
+    Whoever may write in `fence` then decides what the file is, wherever it is in the end.
+    """
+    if fence is None:
+        return False
+    real = Path(os.path.realpath(fence))
+    at, left, links = Path("/"), [*reversed(path.parts)], 0
+    while left:
+        step = left.pop()
+        if step == "..":
+            at = at.parent
+            continue
+        at = Path("/") if step.startswith("/") else at / step
+        if at.is_relative_to(real):
+            return True
+        try:
+            target = at.readlink()
+        except (OSError, ValueError):
+            continue
+        links += 1
+        if links > _LINKS:
+            return True
+        left += reversed(target.parts)
+        at = at.parent
+    return False
 
 
 def searched(name: str, path_value: str | None, *, skip_under: Path | None = None) -> str:
@@ -41,8 +87,11 @@ def searched(name: str, path_value: str | None, *, skip_under: Path | None = Non
             skipped.append(f"{visible(entry)} ({fault})" if entry else "an empty entry")
             continue
         looked.append(visible(entry))
-        if stat.S_ISREG(_mode(Path(entry, name))):
-            useless.append(f"{visible(str(Path(entry, name)))} is there but is not executable")
+        found = Path(entry, name)
+        if is_program(found) and leads_into(found, skip_under):
+            useless.append(f"{visible(str(found))} leads into the workspace")
+        elif stat.S_ISREG(_mode(found)):
+            useless.append(f"{visible(str(found))} is there but is not executable")
     parts = [f"looked in {', '.join(looked)}" if looked else "PATH names no directory to look in"]
     if skipped:
         parts.append(f"skipped {', '.join(skipped)}")
@@ -110,17 +159,10 @@ def _interpreter(script: Path) -> str:
 
 def _entries(path_value: str | None, skip_under: Path | None) -> Iterator[tuple[str, str]]:
     """Yield each entry of a PATH and why it is passed over, or an empty string."""
-    fence = None if skip_under is None else Path(os.path.realpath(skip_under))
     for entry in (path_value or "").split(os.pathsep) if path_value else ():
         if not Path(entry).is_absolute():
             yield entry, "relative"
-        elif fence and _inside(entry, fence):
+        elif leads_into(Path(entry), skip_under):
             yield entry, "inside the workspace"
         else:
             yield entry, ""
-
-
-def _inside(entry: str, fence: Path) -> bool:
-    # As written and as resolved: either way in is a way in.
-    written = Path(os.path.normpath(entry))
-    return Path(os.path.realpath(entry)).is_relative_to(fence) or written.is_relative_to(fence)

@@ -114,7 +114,7 @@ def install(wish: Wish, ask: Ask, clock: Clock) -> Installed | Declined:
     with ExitStack() as held:
         with _about(wish.source, "nothing was copied"):
             root = held.enter_context(tree.opened(wish.source))
-            package, proposal = _prepared(root, wish, tier)
+            package, program, proposal = _prepared(root, wish, tier)
         accepted = ask(proposal)
         if accepted is None:
             return Declined(name=proposal.manifest.name)
@@ -126,6 +126,7 @@ def install(wish: Wish, ask: Ask, clock: Clock) -> Installed | Declined:
             accepted_at=lock.accepted_at(clock.now()),
             accepted_by=accepted,
             source=os.fsencode(os.path.realpath(wish.source)).decode(errors="replace"),
+            program=_recordable(program),
             files=dict(package.files),
         )
         with _about(wish.source, "nothing was installed"):
@@ -138,15 +139,19 @@ def install(wish: Wish, ask: Ask, clock: Clock) -> Installed | Declined:
     )
 
 
-def _prepared(root: int, wish: Wish, tier: Tier) -> tuple[Package, Proposal]:
-    """Run the steps before the question; nothing is written [I-2, steps 1 to 9]."""
+def _prepared(root: int, wish: Wish, tier: Tier) -> tuple[Package, str | None, Proposal]:
+    """Run the steps before the question; nothing is written [I-2, steps 1 to 9].
+
+    The text is the program that is started from then on, None when there is none.
+    """
     loaded, package = _loaded(root, tier, wish.source)
     manifest = loaded.manifest
     directory = tier.path / manifest.name
     refuse_content(manifest, package)
-    refuse_unstartable(manifest, package, directory)
     lookup = Lookup(path_value=wish.path_value, workspace=wish.places.workspace)
-    text = consent_text(manifest, resolution(manifest, package, directory, lookup))
+    refuse_unstartable(manifest, package, directory, lookup)
+    found = resolution(manifest, package, directory, lookup)
+    text = consent_text(manifest, found)
     if len(text.encode()) > limits.CONSENT_BYTES:
         raise PackageRefused(
             f"the consent text has {len(text.encode())} bytes, more than anybody reads; "
@@ -157,7 +162,7 @@ def _prepared(root: int, wish: Wish, tier: Tier) -> tuple[Package, Proposal]:
         _other_copy(wish.places, wish.scope, manifest.name),
     )
     listed = () if manifest.runtime is None else manifest.runtime.env
-    return package, Proposal(
+    proposal = Proposal(
         manifest=manifest,
         scope=wish.scope,
         directory=directory,
@@ -167,6 +172,7 @@ def _prepared(root: int, wish: Wish, tier: Tier) -> tuple[Package, Proposal]:
         notes=tuple(note for note in notes if note),
         withheld=withheld(listed, wish.registered),
     )
+    return package, found.runtime, proposal
 
 
 def _loaded(root: int, tier: Tier, source: Path) -> tuple[Loaded, Package]:
@@ -187,6 +193,13 @@ def _loaded(root: int, tier: Tier, source: Path) -> tuple[Loaded, Package]:
     if entry is None or entry.sha256 != hashlib.sha256(data).hexdigest():
         raise PackageRefused(f"{MANIFEST}: changed while it was read")
     return loaded, package
+
+
+def _recordable(program: str | None) -> str | None:
+    """Return the path if TOML can hold it exactly: a system's path need not be UTF-8."""
+    if program is None or program != os.fsencode(program).decode(errors="replace"):
+        return None
+    return program
 
 
 def _refuse_nested(source: Path, tier: Tier) -> None:

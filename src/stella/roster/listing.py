@@ -6,6 +6,7 @@ alone, so it can be read on a terminal as well as by a program [C-5, C76].
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -28,6 +29,7 @@ from stella.roster.lock import Record
 from stella.roster.roster import Plugin
 from stella.roster.roster import Roster
 from stella.roster.start import Lookup
+from stella.roster.start import accepted_program
 from stella.roster.start import replaced
 from stella.roster.start import resolution
 from stella.wire.points import Hook
@@ -142,10 +144,15 @@ def show_lines(plugin: Plugin, lookup: Lookup) -> tuple[str, ...]:
         except PackageRefused as error:
             return (*_standing(plugin), f"files: {error}")
     places = resolution(plugin.manifest, package, plugin.directory, lookup)
+    runtime, record = plugin.manifest.runtime, plugin.record
+    if runtime is not None and record is not None:
+        # What is started, not what would be found today.
+        found = accepted_program(runtime, plugin.directory, record.program, lookup)
+        places = replace(places, runtime=None if found.not_started else found.path)
     return (
         *consent_text(plugin.manifest, places).split("\n"),
         "",
-        *_recorded(plugin.record),
+        *_recorded(record),
         *_standing(plugin),
         f"files of {visible(str(plugin.directory))}, {package.digest}:",
         *(
@@ -204,6 +211,8 @@ def _recorded(record: Record | None) -> Iterable[str]:
     yield f"  source   {visible(record.source)}"
     yield f"  digest   {record.digest}"
     yield f"  consent  {record.consent}"
+    if record.program is not None:
+        yield f"  program  {visible(record.program)}"
 
 
 def _standing(plugin: Plugin) -> Iterable[str]:

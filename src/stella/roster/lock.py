@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 from typing import Final
 
@@ -60,6 +61,7 @@ class Record(
 
     `digest` is the installed tree's [I-28]; `consent` is that of `consent_text`; `files` has
     each file's own. All are `sha256:` and 64 hex digits, else the record is none [I-27].
+    `program` is what the process is started from, absent when nothing was found or none runs.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Record(
     accepted_at: str
     accepted_by: AcceptedBy
     source: str
+    program: str | None = None
     files: dict[str, str]
 
     def __post_init__(self) -> None:
@@ -81,6 +84,8 @@ class Record(
             raise ValueError("consent: is not the digest of consent_text")
         if not _MOMENT.fullmatch(self.accepted_at):
             raise ValueError("accepted_at: expected a time such as 2025-03-04T10:11:12Z")
+        if self.program is not None and not PurePosixPath(self.program).is_absolute():
+            raise ValueError("program: expected an absolute path")
 
 
 class _Schema(Word):

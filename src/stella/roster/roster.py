@@ -23,6 +23,7 @@ from stella.manifest.plugin import PluginManifest
 from stella.manifest.read import Loaded
 from stella.manifest.read import Unloadable
 from stella.near import suggestion
+from stella.process.program import Program
 from stella.roster.drift import Acceptance
 from stella.roster.drift import Accepted
 from stella.roster.drift import Changed
@@ -42,6 +43,7 @@ from stella.roster.shelf import Standing
 from stella.roster.shelf import one_line
 from stella.roster.shelf import shelf
 from stella.roster.start import Lookup
+from stella.roster.start import accepted_program
 
 _FOREIGN: Final = (
     "plugins.lock.toml",
@@ -189,6 +191,24 @@ def before_start(plugin: Plugin, lookup: Lookup) -> str | None:
     """
     acceptance = check_for_start(plugin.directory, plugin.record, lookup)
     return replace(plugin, acceptance=acceptance).barrier
+
+
+def cleared(plugin: Plugin, lookup: Lookup) -> Program | str:
+    """Return the accepted program of a plugin that has a process, or why it may not start now.
+
+    Nothing is looked up: what a person was shown is what runs [T-3, E131].
+    """
+    runtime = plugin.manifest.runtime
+    # Selection refuses a plugin without a process [D-8].
+    assert runtime is not None  # noqa: S101
+    barred = before_start(plugin, lookup)
+    if barred is not None:
+        return barred
+    recorded = plugin.record.program if plugin.record else None
+    found = accepted_program(runtime, plugin.directory, recorded, lookup)
+    if found.not_started is None:
+        return found
+    return replace(found, not_started=f"{found.not_started}; {plugin.way_out}")
 
 
 def _tier(tier: Tier, lookup: Lookup, notices: list[str]) -> Iterable[Plugin]:

@@ -1,7 +1,7 @@
 """Which program a plugin runs as, and with which words [M-34, T-3, Q-30].
 
-Consent and the start follow one rule, so what a person was shown is what is started. Files
-are looked at and none is run.
+A program is looked for once, when a person is asked; what they were shown is recorded and is
+what is started. Files are looked at and none is run.
 """
 
 import os
@@ -21,8 +21,10 @@ from stella.manifest.oracle import Command
 from stella.manifest.plugin import PluginManifest
 from stella.manifest.runtime import PLUGIN_DIR
 from stella.manifest.runtime import Runtime
+from stella.process.program import Program
 from stella.process.program import find_program
-from stella.process.program import searched
+from stella.process.program import is_program
+from stella.process.program import leads_into
 
 _PLACE: Final = "[runtime] argv entry 1"
 
@@ -35,31 +37,36 @@ class Lookup:
     workspace: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """The words a plugin is started with, or why there is no program to start [T-8]."""
-
-    argv: tuple[str, ...]
-    not_started: str | None = None
-
-
 def replaced(argv: tuple[str, ...], directory: Path) -> tuple[str, ...]:
     """Return the words with the installed directory in place of every `${plugin_dir}` [M-34]."""
     return tuple(word.replace(PLUGIN_DIR, str(directory)) for word in argv)
 
 
-def start(runtime: Runtime, directory: Path, lookup: Lookup) -> Start:
-    """Return how the plugin installed in `directory` is started; the program is an absolute path.
+def accepted_program(
+    runtime: Runtime, directory: Path, recorded: str | None, lookup: Lookup
+) -> Program:
+    """Return the program as it was recorded, or why that one cannot be started now [T-3, E131].
 
-    A name without `/` is looked up; one with it is taken from the plugin's directory and need
-    not exist, which starting it tells [T-3].
+    A program of the package must still lie in it, any other outside the workspace, both by
+    where links lead [B56, Q-30].
     """
-    argv = replaced(runtime.argv, directory)
-    found = find_program(argv[0], lookup.path_value, cwd=directory, skip_under=lookup.workspace)
-    if found is None:
-        why = searched(argv[0], lookup.path_value, skip_under=lookup.workspace)
-        return Start(argv=argv, not_started=why)
-    return Start(argv=(str(found), *argv[1:]))
+    word = runtime.argv[0]
+    if recorded is None and _is_own(word):
+        # A path that is not UTF-8 cannot be recorded; the package itself was accepted.
+        recorded = os.path.normpath(directory / word.replace(PLUGIN_DIR, str(directory)))
+    if recorded is None:
+        missing = f"{visible(word)}: no such program was found when it was accepted"
+        return Program(path=word, not_started=missing)
+    path, place = Path(recorded), visible(recorded)
+    why: str | None = None
+    if not is_program(path):
+        why = f"{place}: the program that was accepted is gone or may not be executed"
+    elif _is_own(word) or path.is_relative_to(directory):
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory)):
+            why = f"{place}: expected a program inside the package, got one that lies outside it"
+    elif leads_into(path, lookup.workspace):
+        why = f"{place}: expected a program outside the workspace, got one that lies in it"
+    return Program(path=recorded, not_started=why)
 
 
 def resolution(
@@ -76,8 +83,15 @@ def resolution(
     )
 
 
-def refuse_unstartable(manifest: PluginManifest, package: Package, directory: Path) -> None:
-    """Refuse a package whose own program is missing or may not be executed, with the fix [G7]."""
+def refuse_unstartable(
+    manifest: PluginManifest, package: Package, directory: Path, lookup: Lookup
+) -> None:
+    """Refuse a program that is missing, may not be executed or is not the package's to name [G7].
+
+    A path that is not absolute never leaves the package, and no path leads into the workspace,
+    where what is started could be put later [B56, Q-30].
+    """
+    _refuse_place(manifest, directory, lookup)
     inner = _own_program(manifest, directory)
     if inner is None:
         return
@@ -121,6 +135,46 @@ def _program(
     else:
         there = os.access(place, os.X_OK) and place.is_file()
     return str(place) if there else None
+
+
+def _refuse_place(manifest: PluginManifest, directory: Path, lookup: Lookup) -> None:
+    if manifest.runtime is None:
+        return
+    word = manifest.runtime.argv[0]
+    head = f'{_PLACE} = "{visible(word)}"'
+    if _is_own(word):
+        if _leaves(word):
+            raise PackageRefused(
+                f"{head}: expected a program inside the package, got a path that leaves it; ship "
+                "the program in the package, or write the name of one on PATH"
+            )
+        return
+    place = Path(os.path.normpath(word))
+    inside = "/" not in word or place.is_relative_to(directory)
+    if not inside and leads_into(place, lookup.workspace):
+        raise PackageRefused(
+            f"{head}: expected a program outside the workspace, got one that lies in it; ship "
+            "the program in the package, or write the name of one on PATH"
+        )
+
+
+def _is_own(word: str) -> bool:
+    """Return whether a program is given by a path of the package, which is not absolute."""
+    return PLUGIN_DIR in word or ("/" in word and not word.startswith("/"))
+
+
+def _leaves(word: str) -> bool:
+    """Return whether a path of the package goes above it at any step [B56]."""
+    rest = word.removeprefix(PLUGIN_DIR)
+    # `${plugin_dir}x` is a neighbour; a placeholder further on is a whole path inside another.
+    if PLUGIN_DIR in rest or (rest != word and not f"{rest}/".startswith("/")):
+        return True
+    depth = 0
+    for step in rest.split("/"):
+        depth += -1 if step == ".." else step not in {"", "."}
+        if depth < 0:
+            return True
+    return False
 
 
 def _own_program(manifest: PluginManifest, directory: Path) -> str | None:

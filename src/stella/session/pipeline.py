@@ -22,12 +22,12 @@ from stella.process.environment import exact
 from stella.process.environment import withheld
 from stella.providers.keys import KEY_VARIABLES
 from stella.roster.roster import Plugin
-from stella.roster.roster import before_start
+from stella.roster.roster import cleared
 from stella.roster.roster import read_roster
 from stella.roster.roster import records_changed
 from stella.roster.scope import places
 from stella.roster.start import Lookup
-from stella.roster.start import start
+from stella.roster.start import replaced
 from stella.session.options import Options
 from stella.session.options import Pipeline
 from stella.session.selection import Notice
@@ -147,15 +147,13 @@ def _granting(
 
 def _process(plugin: Plugin, options: Options, lookup: Lookup) -> PluginProcess:
     runtime = _runtime(plugin)
-    begun = start(runtime, plugin.directory, lookup)
     return PluginProcess(
         name=plugin.name,
-        argv=begun.argv,
+        arguments=replaced(runtime.argv, plugin.directory)[1:],
         directory=plugin.directory,
         env=exact(runtime.env, options.env, KEY_VARIABLES),
         timeout_secs=runtime.timeout_secs,
-        barred=partial(before_start, plugin, lookup),
-        not_started=begun.not_started,
+        cleared=partial(cleared, plugin, lookup),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stella import limits
 from stella.escape import visible
+from stella.process.program import Program
 from stella.process.run import run
 from stella.process.talk import Child
 from stella.wire.envelope import Answer
@@ -31,19 +32,18 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginProcess:
-    """How a plugin is started: exact argv and environment, its own directory, a deadline [T-3].
+    """How a plugin is started: exact words and environment, its own directory, a deadline [T-3].
 
-    `barred` is asked before every start and returns why the package may not run, None when its
-    bytes are the accepted ones [T-2]. `timeout_secs` is clamped to the host's ceiling [D-45].
+    `cleared` is asked before every start and returns the accepted program, or why the package
+    may not run [T-2]. `timeout_secs` is clamped to the host's ceiling [D-45].
     """
 
     name: str
-    argv: tuple[str, ...]
+    arguments: tuple[str, ...]
     directory: Path
     env: Mapping[str, str]
     timeout_secs: int
-    barred: Callable[[], str | None]
-    not_started: str | None = None
+    cleared: Callable[[], Program | str]
 
     @property
     def deadline(self) -> int:
@@ -53,15 +53,13 @@ class PluginProcess:
     async def ask(self, request: Request) -> Spoken:
         """Ask once and return what came. Raises only `CancelledError` [T-25, W-50]."""
         exchange = Exchange(plugin=self.name, request=request)
-        for code, reason in (
-            (FaultCode.NOT_ACCEPTED, self.barred()),
-            (FaultCode.SPAWN, self.not_started),
-        ):
-            if reason is not None:
-                text = f"{visible(self.name)} {exchange.point.value}: {reason}"
-                return Spoken(answer=Silence(code=code, message=text), duration_ms=0)
+        program = self.cleared()
+        if isinstance(program, str):
+            return _silent(exchange, FaultCode.NOT_ACCEPTED, program)
+        if program.not_started is not None:
+            return _silent(exchange, FaultCode.SPAWN, program.not_started)
         done = await run(
-            self.argv,
+            (program.path, *self.arguments),
             env=self.env,
             cwd=self.directory,
             timeout=self.deadline,
@@ -76,6 +74,11 @@ class PluginProcess:
             )
         answer = exchange.conclude(done, self.deadline)
         return Spoken(answer=answer, duration_ms=done.duration_ms, notice=notice)
+
+
+def _silent(exchange: Exchange, code: FaultCode, reason: str) -> Spoken:
+    text = f"{visible(exchange.plugin)} {exchange.point.value}: {reason}"
+    return Spoken(answer=Silence(code=code, message=text), duration_ms=0)
 
 
 async def _talk(child: Child, exchange: Exchange) -> None:
