@@ -2,6 +2,7 @@ import re
 import time
 from base64 import b64encode
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import fill
 from urllib.parse import quote
@@ -81,6 +82,39 @@ def test_what_is_left_of_a_private_key_that_was_cut_off_goes_too() -> None:
     assert "MIIEow" not in cleaned(f"{start}\n[9 more characters]")
     assert "MIIEow" not in cleaned(f"{start.replace(chr(10), chr(92) + 'n')}")
     assert "MIIEow" not in cleaned(f"{start}\n-----BEGIN NOTHING-----")
+
+
+BEGIN = pem().split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{BODY * 4}\n{BODY * 4}\nQm9k==",
+        "MIIabc12",
+        "MII+/bc1\nMIIabc2=\n",
+        f"MIIabc12\r\n{BODY * 4}\r\nMII=\r\n",
+        f"Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{BODY}\n\n{BODY * 4}\n{BODY}\nQm9k\n",
+        f"Version: GnuPG v2\n\n{BODY * 4}\n=njUN\n",
+        "".join(f"\n            {BODY * 4}" for _ in range(3)),
+        "".join(f"\n-{BODY * 4}" for _ in range(3)),
+        f"   11\t{BODY * 4}\n   12\t{BODY * 4}\n   13\tQm9k=",
+    ],
+)
+@pytest.mark.parametrize("form", [str, repr])
+def test_a_private_key_without_its_end_goes_as_far_as_its_body(
+    body: str, form: Callable[[str], str]
+) -> None:
+    """[J2-20] to the last of its lines, however short they are."""
+    shown, count = PLAIN.text(form(f"it is {BEGIN}\n{body}"))
+    assert count == 1
+    assert shown.strip("'\r\n\\rn") == f"it is {REDACTED}"
+
+
+def test_what_follows_a_private_key_without_its_end_stays() -> None:
+    """[J2-20]"""
+    shown = cleaned(f"{BEGIN}\n{BODY * 4}\nMIIabc\nand then some words\n{BODY * 4}")
+    assert shown == f"{REDACTED}\nand then some words\n{BODY * 4}"
 
 
 def test_the_mark_of_a_private_key_alone_is_no_key() -> None:
@@ -407,6 +441,10 @@ HOSTILE = {
     "names and spaces": "password        ",
     "marks": "-----BEGIN PRIVATE KEY-----",
     "bodies": "-----BEGIN PRIVATE KEY-----\nabcdefghijklmnopqrst\n",
+    "headers": "-----BEGIN PRIVATE KEY-----\nA-B: c\n",
+    "margins": "-----BEGIN PRIVATE KEY-----\n          \n",
+    "short lines": "-----BEGIN PRIVATE KEY-----\nabc d\n",
+    "lines": "-----BEGIN PRIVATE KEY-----" + "\nabc" * 9 + " d\n",
     "end marks": "-----END PRIVATE KEY----- BEGIN ",
     "registered": REGISTERED,
     "nearly registered": REGISTERED[:-1] + "\n",

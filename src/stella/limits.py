@@ -136,3 +136,7 @@ REDACTION_PATTERN_CHARS: Final = 256
 
 # Demo [S-45]
 DEMO_SECS: Final = 30
+
+# Replies [M2-43]
+REPLY_BYTES: Final = 8 * MIB
+REPLY_CALLS: Final = 256

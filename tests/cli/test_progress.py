@@ -6,6 +6,7 @@ from stella.cli.progress import Progress
 from stella.message import ErrorClass
 from stella.message import failed
 from stella.message import succeeded
+from stella.redact import Redactor
 from stella.turn.facts import Baselined
 from stella.turn.facts import BoundMember
 from stella.turn.facts import CallRequested
@@ -129,6 +130,44 @@ def test_a_failed_call_and_a_refused_one_read_differently() -> None:
     )
     assert said(refused) == ["bash  refused: the mode does not allow it"]
     assert said(broken) == [f"bash  not_found: {'x' * 200} [100 more characters]"]
+
+
+SECRET = "A1b2C3d4E5f6G7h8"
+KEY = f"-----BEGIN PRIVATE KEY-----\n{SECRET}\n{SECRET}\nQm9k"
+
+
+@pytest.mark.parametrize(
+    "text", [KEY, "x" * 70 + f" ghp_{SECRET}", f"{KEY}\n-----END PRIVATE KEY-----"]
+)
+def test_secrets_go_before_a_text_is_folded_or_cut(text: str) -> None:
+    """[J2-24] a part of a secret has no shape to be known by."""
+    error = failed(ErrorClass.NOT_FOUND, "y" * 120 + text)
+    finished = ToolFinished(call_id="c", tool="bash", input={}, output=error, duration_ms=0)
+    program = Baselined(
+        program="sh",
+        path=text,
+        args=("-c", text),
+        baseline=TestBaseline.FAILED,
+        reason="exit-nonzero",
+        duration_ms=1,
+        watched=(),
+        complete=True,
+    )
+    lines = said(requested(command=text), finished, Noticed(code="c", text=text), program)
+    assert len(lines) == 5
+    for line in lines[:3] + lines[4:]:
+        assert "A1b2" not in line
+        assert "ghp_" not in line
+        assert "Qm9k" not in line
+    assert sum("[redacted" in line for line in lines) == 4
+
+
+def test_registered_values_go_before_a_text_is_cut() -> None:
+    """[J2-22, J2-24]"""
+    progress = Progress(Redactor(["quartz lantern zebra"]))
+    for fact in (requested(command="x" * 70 + "quartz lantern zebra"), OK):
+        (line,) = list(progress.lines(fact)) or [""]
+        assert "quartz" not in line
 
 
 def test_the_baseline_tells_command_path_result_reason_and_duration() -> None:

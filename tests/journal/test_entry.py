@@ -142,11 +142,65 @@ def test_many_long_strings_are_cut_until_the_line_fits() -> None:
     assert read(line) == record
 
 
-def test_what_no_cut_of_strings_makes_fit_is_refused() -> None:
-    numbers = [limits.I64_MAX] * (limits.RECORD_BYTES // 20)
-    for payload in (numbers, {"n": numbers, "s": ["a" * 10]}):
-        with pytest.raises(JournalError, match=r"record 7 \(plugin.p.x\): expected at most"):
-            composed("plugin.p.x", {"payload": payload})
+NUMBERS = [limits.I64_MAX] * (limits.RECORD_BYTES // 20)
+MARKER = f"[{len(codec.encode(NUMBERS))} bytes removed]"
+
+
+@pytest.mark.parametrize(
+    ("payload", "kept"),
+    [
+        (NUMBERS, MARKER),
+        ({"n": NUMBERS, "s": ["a" * 1000]}, {"n": MARKER, "s": ["a" * 1000]}),
+        ({"few": [1], "deep": [[NUMBERS], {}]}, {"few": [1], "deep": [[MARKER], {}]}),
+        ([NUMBERS[:9], {"n": NUMBERS}, 1], [NUMBERS[:9], {"n": MARKER}, 1]),
+    ],
+)
+def test_where_no_cut_of_strings_is_enough_a_container_goes(payload: object, kept: object) -> None:
+    """[J2-13] the smallest that alone is enough; what stands beside it stays."""
+    record, line = composed("plugin.p.x", {"payload": payload})
+    assert record.data == {"payload": kept, "cut": True}
+    assert read(line) == record
+
+
+def test_where_no_container_alone_is_enough_they_go_one_after_the_other() -> None:
+    """[J2-13] the largest first, and strings after them."""
+    data = {
+        "input": {"n": NUMBERS[:-100]},
+        "output": {"n": NUMBERS},
+        "tool": "t" * limits.RECORD_BYTES,
+        "call_id": "c",
+    }
+    record, line = composed("tool_finished", data)
+    assert len(line) < limits.RECORD_BYTES
+    assert read(line) == record
+    assert record.data["output"].endswith(" bytes removed]")
+    assert record.data["input"] == {"n": NUMBERS[:-100]}
+    assert record.data["tool"].endswith(" bytes removed]")
+    data["input"] = {"n": NUMBERS * 2}
+    record, line = composed("tool_finished", {**data, "tool": "t"})
+    assert len(line) < limits.RECORD_BYTES
+    assert read(line) == record
+    assert record.data["input"] == f"[{len(codec.encode({'n': NUMBERS * 2}))} bytes removed]"
+    assert record.data["output"] == {"n": MARKER}
+
+
+def test_an_answer_with_very_many_measurements_is_recorded() -> None:
+    """[W-50, F157] nothing that a plugin answers makes its record fail."""
+    measurements = {f"m{number:012}": number for number in range(400_000)}
+    response = {"evidence": {"flip": "achieved", "measurements": measurements}}
+    record, line = composed("plugin_exchange", {"plugin": "p", "round": 0, "response": response})
+    assert record.data["response"]["evidence"] == {
+        "flip": "achieved",
+        "measurements": f"[{len(codec.encode(measurements))} bytes removed]",
+    }
+    assert record.data["cut"] is True
+    assert read(line) == record
+
+
+def test_a_record_that_is_too_long_but_for_its_data_is_refused() -> None:
+    turn = "t" * limits.RECORD_BYTES
+    with pytest.raises(JournalError, match=r"record 7 \(notice\): expected at most"):
+        compose(draft("notice", {"code": "c", "text": "x"}, turn), PLAIN)
 
 
 def test_a_file_name_that_is_no_text_is_written_out() -> None:

@@ -267,6 +267,38 @@ def test_a_script_has_its_bound(tmp_path: Path) -> None:
         read_script(path)
 
 
+def test_a_reply_has_its_number_of_calls(tmp_path: Path) -> None:
+    """[M2-43] limits.REPLY_CALLS, at the limit and one past it."""
+    most = limits.REPLY_CALLS
+    call = {"name": "a", "input": {}}
+    lines = (
+        codec.encode({"tool_calls": [call] * count, "delay_ms": 3}) for count in (most, most + 1)
+    )
+    clock = HandClock()
+    fits, past = answers(scripted(tmp_path, b"\n".join(lines)), 2, clock)
+    assert isinstance(fits, Reply)
+    assert len(fits.tool_calls) == most
+    assert past == NoReply(
+        kind=ModelFault.MALFORMED,
+        message=f"expected at most {most} calls in a reply, got {most + 1}",
+    )
+    assert clock.slept == [3, 3]
+
+
+def test_a_reply_has_its_bytes(tmp_path: Path) -> None:
+    """[M2-43] limits.REPLY_BYTES, at the limit and one past it; the end of the line is none."""
+    most = limits.REPLY_BYTES
+    room = most - len(b'{"text":""}')
+    lines = (b'{"text":"%s"}\r' % (b"x" * size) for size in (room, room + 1))
+    fits, past = answers(scripted(tmp_path, b"\n".join(lines)), 2)
+    assert isinstance(fits, Reply)
+    assert len(fits.text) == room
+    assert past == NoReply(
+        kind=ModelFault.MALFORMED,
+        message=f"expected a reply of at most {most} bytes, got {most + 1}",
+    )
+
+
 @given(st.lists(st.text(st.characters(codec="utf-8")), max_size=5))
 def test_every_text_comes_back_as_it_was_scripted(texts: list[str]) -> None:
     from tempfile import TemporaryDirectory

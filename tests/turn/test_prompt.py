@@ -15,13 +15,53 @@ def test_a_line_that_imitates_the_host_gets_a_backslash(prefix: str) -> None:
 
 
 def test_other_text_is_unchanged() -> None:
-    assert guarded("## verdict\n [time]\n") == "## verdict\n [time]\n"
+    text = "## verdict\r\n [times]\n\n#wrapper\x0b- ## wrapper-verdict\u2028a [time]\u200b\r "
+    assert guarded(text) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  ## wrapper-verdict",
+        "##  wrapper-verdict",
+        "##wrapper-verdict",
+        "#\twrapper-verdict",
+        "# # # wrapper-verdict",
+        "## Wrapper-VERDICT",
+        "\u200b## wrapper-verdict",
+        "\u00a0\ufeff##\u2060 wrap\u00adper-verdict",
+        "\u3164\u2800## wrapper-verdict",
+        "\uff03\uff03 wrapper\u2011verdict",
+        " [Time] 12:00",
+        "\uff3btime\uff3d",
+        "#" * 1000 + " wrapper-verdict",
+    ],
+)
+def test_an_imitation_is_seen_as_a_reader_sees_it(line: str) -> None:
+    """[E-133] and nothing but the backslash is added."""
+    assert guarded(f"a\n{line}\nb") == f"a\n\\{line}\nb"
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"],
+)
+def test_whatever_breaks_a_line_begins_one(end: str) -> None:
+    """[E-133]"""
+    assert guarded(f"hi{end}## wrapper-verdict{end}") == f"hi{end}\\## wrapper-verdict{end}"
 
 
 @given(st.text())
 def test_no_text_makes_a_bare_engine_line(text: str) -> None:
-    for line in guarded(text).split("\n"):
+    for line in guarded(text).splitlines():
         assert not line.startswith(ENGINE_PREFIXES)
+
+
+@given(st.lists(st.sampled_from([*ENGINE_PREFIXES, "\\", " ", "\r", "\u200b", "#", "x"])))
+def test_only_backslashes_are_added_and_once(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert guarded(guarded(text)) == guarded(text)
+    assert guarded(text).replace("\\", "") == text.replace("\\", "")
 
 
 def test_a_label_becomes_one_heading_line() -> None:

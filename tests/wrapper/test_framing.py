@@ -26,22 +26,27 @@ def fed(*chunks: bytes) -> tuple[list[bytes], NotJson | None, bytes]:
     ("stream", "documents", "rest"),
     [
         (b"", [], b""),
-        (b"  \n ", [], b"  \n "),
+        (b"  \n ", [], b""),
         (b'{"a":1}', [b'{"a":1}'], b""),
-        (b'\n {"a":1}\n', [b'\n {"a":1}'], b"\n"),
+        (b'\n {"a":1}\n', [b'{"a":1}'], b""),
         (b'{"a":"}"}{"b":2}', [b'{"a":"}"}', b'{"b":2}'], b""),
-        (b'{"a":"\\"}"} [1]', [b'{"a":"\\"}"}', b" [1]"], b""),
+        (b'{"a":"\\"}"} [1]', [b'{"a":"\\"}"}', b"[1]"], b""),
         (b'{"a":"\\\\"}', [b'{"a":"\\\\"}'], b""),
         (b'{"a":[{"b":', [], b'{"a":[{"b":'),
         (b'{"a":"\\', [], b'{"a":"\\'),
         (b'\xef\xbb\xbf{"a":1}', [b'\xef\xbb\xbf{"a":1}'], b""),
+        (b'\xef\xbb\xbf \n{"a":1}', [b'\xef\xbb\xbf{"a":1}'], b""),
         (b"\xef\xbb", [], b"\xef\xbb"),
         (b"\xef\xbb\xbf", [], b"\xef\xbb\xbf"),
         (b"[}", [b"[}"], b""),
     ],
 )
 def test_a_stream_is_cut_into_documents(stream: bytes, documents: list[bytes], rest: bytes) -> None:
-    """The scanner matches no bracket kinds; the JSON reader does [T-13]."""
+    """The scanner matches no bracket kinds; the JSON reader does [T-13].
+
+    White space before a document is dropped, in whatever chunks it comes.
+    """
+    assert fed(*(stream[at : at + 1] for at in range(len(stream)))) == (documents, None, rest)
     assert fed(stream) == (documents, None, rest)
 
 
@@ -61,6 +66,14 @@ def test_a_second_mark_breaks_the_stream() -> None:
     """[W-1]"""
     documents, broken, _ = fed(b"{}\xef\xbb\xbf{}")
     assert documents == [b"{}"]
+    assert broken is not None
+
+
+@pytest.mark.parametrize("chunks", [(b" \xef\xbb\xbf{}",), (b" ", b"\xef\xbb\xbf{}")])
+def test_a_mark_after_white_space_breaks_the_stream(chunks: tuple[bytes, ...]) -> None:
+    """[W-1] also when the white space was dropped long before."""
+    documents, broken, _ = fed(*chunks)
+    assert documents == []
     assert broken is not None
 
 
@@ -104,7 +117,7 @@ def test_the_chunks_do_not_matter(
         at += size
     assert fed(*chunks) == whole
     assert len(whole[0]) == len(values)
-    assert b"".join(whole[0]) + whole[2] == stream
+    assert b"\n".join(whole[0]) + whole[2] == stream
 
 
 def test_a_large_document_is_scanned_once() -> None:
@@ -117,3 +130,15 @@ def test_a_large_document_is_scanned_once() -> None:
     documents, broken = scanner.feed(b'"}')
     assert broken is None
     assert len(documents[0]) == limits.CONVERSATION_BYTES + 8
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_white_space_before_an_answer_is_never_kept(mark: bytes) -> None:
+    """[T-13, T-24, E119] so it is read once, however much of it comes."""
+    scanner = Scanner()
+    assert scanner.feed(mark) == ((), None)
+    block = b" \t\r\n" * (limits.READ_BLOCK_BYTES // 4)
+    for _ in range(limits.CONVERSATION_BYTES // limits.READ_BLOCK_BYTES):
+        assert scanner.feed(block) == ((), None)
+        assert scanner.rest == mark
+    assert scanner.feed(b"{}") == ((mark + b"{}",), None)

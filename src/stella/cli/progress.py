@@ -1,7 +1,7 @@
 """What a person reads while a run goes on: one line per event, plain text [S-40 to S-42].
 
-Each line is made from one fact. Text from outside is shown through the escaper; nothing
-moves the cursor.
+Each line is made from one fact. Text from outside is cleared of secrets, then shown through the
+escaper; nothing moves the cursor.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from stella.escape import counted
 from stella.escape import cut
 from stella.escape import visible
 from stella.message import ErrorClass
+from stella.redact import Redactor
 from stella.turn.facts import Baselined
 from stella.turn.facts import CallRequested
 from stella.turn.facts import Continued
@@ -29,12 +30,18 @@ from stella.verdict.guidance import reason_text
 _SUBJECT_CHARS = 80
 _SUBJECTS = ("command", "pattern", "path")
 _BATCHES = ("files", "edits")
+_SHIPPED = Redactor()
 
 
 class Progress:
-    """Turns facts into lines; it remembers what a line needs from an earlier fact."""
+    """Turns facts into lines; it remembers what a line needs from an earlier fact.
 
-    def __init__(self) -> None:
+    `clean` takes out secrets, while a text is still whole: once it is folded to one line or cut,
+    a secret may have lost its shape [J2-24].
+    """
+
+    def __init__(self, clean: Redactor = _SHIPPED) -> None:
+        self._clean = clean
         self._subjects: dict[str, str] = {}
         self._arbiter = "the pipeline"
         self._allowed = 0
@@ -45,25 +52,25 @@ class Progress:
             case PipelineBound():
                 self._bound(fact)
             case Baselined():
-                yield from _baseline(fact)
+                yield from self._baseline(fact)
             case TurnStarted():
                 yield f"round {fact.round}"
             case CallRequested():
-                self._subjects[fact.call_id] = _subject(fact)
+                self._subjects[fact.call_id] = self._subject(fact)
             case ToolFinished():
                 yield self._tool(fact)
             case ModelFailed():
-                yield f"model  {fact.kind}: {visible(fact.message)}"
+                yield f"model  {fact.kind}: {self._shown(fact.message)}"
             case PluginFaulted():
-                yield f"fault  {fact.fault}: {visible(fact.message)}"
+                yield f"fault  {fact.fault}: {self._shown(fact.message)}"
             case TamperFound():
-                yield from _tamper(fact)
+                yield from self._tamper(fact)
             case Continued(again=Held() as held):
                 yield from self._hold(fact, held)
             case TurnEnded(status=status) if status is not TurnStatus.COMPLETED:
-                yield f"turn {status.value}: {visible(fact.text)}"
+                yield f"turn {status.value}: {self._shown(fact.text)}"
             case Noticed():
-                yield f"notice  {visible(fact.text)}"
+                yield f"notice  {self._shown(fact.text)}"
             case _:
                 return
 
@@ -71,52 +78,53 @@ class Progress:
         self._allowed = fact.max_holds
         for member in fact.members:
             if member.grade == "arbiter":
-                self._arbiter = visible(member.name)
+                self._arbiter = self._shown(member.name)
 
     def _tool(self, fact: ToolFinished) -> str:
-        name = f"{visible(fact.tool)} {self._subjects.pop(fact.call_id, '')}".rstrip()
+        name = f"{self._shown(fact.tool)} {self._subjects.pop(fact.call_id, '')}".rstrip()
         error = fact.output.error
         if error is None:
             return f"{name}  ok {fact.duration_ms} ms"
         if error.kind is ErrorClass.REFUSED_BY_POLICY:
-            return f"{name}  refused: {visible(error.message)}"
-        return f"{name}  {error.kind.value}: {cut(visible(error.message), 200)}"
+            return f"{name}  refused: {self._shown(error.message)}"
+        return f"{name}  {error.kind.value}: {cut(self._shown(error.message), 200)}"
 
     def _hold(self, fact: Continued, held: Held) -> Iterator[str]:
         clauses = held.correction.unmet
-        names = dict.fromkeys(visible(clause.requirement) for clause in clauses)
+        names = dict.fromkeys(self._shown(clause.requirement) for clause in clauses)
         number = fact.state.holds_spent + 1
         yield (
             f"{self._arbiter} holds the turn ({number} of {self._allowed}): "
             f"{', '.join(names)} not met"
         )
         for clause in clauses:
-            yield f"  - {visible(clause.requirement)}: {reason_text(clause.because)}"
+            yield f"  - {self._shown(clause.requirement)}: {reason_text(clause.because)}"
 
+    def _subject(self, fact: CallRequested) -> str:
+        """Return what a call is about: its path, its command, or the paths of its batch."""
+        given = fact.input or {}
+        text = next((given[key] for key in _SUBJECTS if isinstance(given.get(key), str)), "")
+        for key in _BATCHES:
+            items = given.get(key)
+            if isinstance(items, list):
+                paths = (item.get("path") if isinstance(item, dict) else item for item in items)
+                text = " ".join(dict.fromkeys(path for path in paths if isinstance(path, str)))
+        return cut(self._shown(text), _SUBJECT_CHARS)
 
-def _subject(fact: CallRequested) -> str:
-    """Return what a call is about: its path, its command, or the paths of its batch."""
-    given = fact.input or {}
-    text = next((given[key] for key in _SUBJECTS if isinstance(given.get(key), str)), "")
-    for key in _BATCHES:
-        items = given.get(key)
-        if isinstance(items, list):
-            paths = (item.get("path") if isinstance(item, dict) else item for item in items)
-            text = " ".join(dict.fromkeys(path for path in paths if isinstance(path, str)))
-    return cut(visible(text), _SUBJECT_CHARS)
+    def _baseline(self, fact: Baselined) -> Iterator[str]:
+        result = f"baseline {fact.baseline.value} ({fact.reason})"
+        if fact.path is None:
+            yield f"{result}: no test is granted"
+            return
+        command = self._shown(" ".join((fact.program, *fact.args)))
+        yield f"{result} in {fact.duration_ms} ms: {command}"
+        yield f"  program: {self._shown(fact.path)}"
+        yield f"  watching {counted(len(fact.watched), 'file')}"
 
+    def _tamper(self, fact: TamperFound) -> Iterator[str]:
+        for artifact in fact.artifacts:
+            yield f"tamper  {self._shown(artifact.path)}: {', '.join(artifact.kinds)}"
 
-def _baseline(fact: Baselined) -> Iterator[str]:
-    result = f"baseline {fact.baseline.value} ({fact.reason})"
-    if fact.path is None:
-        yield f"{result}: no test is granted"
-        return
-    command = visible(" ".join((fact.program, *fact.args)))
-    yield f"{result} in {fact.duration_ms} ms: {command}"
-    yield f"  program: {visible(fact.path)}"
-    yield f"  watching {counted(len(fact.watched), 'file')}"
-
-
-def _tamper(fact: TamperFound) -> Iterator[str]:
-    for artifact in fact.artifacts:
-        yield f"tamper  {visible(artifact.path)}: {', '.join(artifact.kinds)}"
+    def _shown(self, text: str) -> str:
+        """Return outside text on one line, without its secrets [J2-24]."""
+        return visible(self._clean.text(text)[0])

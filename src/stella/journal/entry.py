@@ -6,7 +6,9 @@ No file is touched here. A line is compact UTF-8 JSON; its digest is what the ne
 
 import hashlib
 from base64 import b64encode
+from collections.abc import Iterable
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 from typing import Final
 
@@ -24,6 +26,9 @@ GENESIS: Final = "0" * 64
 _ROOM_FOR_VALUES: Final = limits.JSON_DEPTH - 2
 _NO_END: Final = -1
 _ROOM_FOR_MARKER: Final = 48
+
+# What could be cut: its bytes in the line, its container, and its key or position there.
+_Place = tuple[int, Any, Any]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,7 +58,7 @@ def compose(record: Record, redactor: Redactor) -> tuple[Record, bytes]:
     `_b64` become base64 of at most 65,536 bytes [J2-13]. The data is arranged by its type,
     cleared of secrets with `redacted` counting them [J2-23], and cut with `cut` when the line
     would be longer than 4 MiB. Raises `ValueError` for data that is not of the type's shape
-    and `JournalError` when cutting strings is not enough.
+    and `JournalError` when it is not the data that makes the line too long.
     """
     data, count = _raw(arranged(record.type, record.data), redactor)
     plain, found = redactor.tree(msgspec.to_builtins(data, str_keys=True))
@@ -121,34 +126,74 @@ def _encodable(text: str) -> str:
 
 
 def _cut(record: Record, size: int) -> bytes:
-    """Shorten the longest strings of `record.data`, in place, until the line fits [J2-13]."""
+    """Shorten the data of a record, in place, until its line fits [J2-13].
+
+    The longest strings are cut. Where they are not enough, what holds many short values goes
+    first, and the strings beside it stay.
+    """
     record.data["cut"] = True
     excess = size + len(b',"cut":true\n') - limits.RECORD_BYTES
     strings = _strings(record.data)
-    strings.sort(key=lambda place: _written(place[0][place[1]]), reverse=True)
-    for holder, key in strings:
-        before = _written(holder[key])
-        if excess <= 0 or before <= _ROOM_FOR_MARKER:
+    while sum(before - _ROOM_FOR_MARKER for before, _, _ in strings) < excess:
+        place = _to_remove(record.data, excess + _ROOM_FOR_MARKER)
+        if place is None:
+            raise JournalError(
+                f"record {record.seq} ({record.type}): expected at most {limits.RECORD_BYTES}"
+                f" bytes, got {size}, and not for its data"
+            )
+        before, holder, key = place
+        holder[key] = f"[{before} bytes removed]"
+        excess -= before - _written(holder[key])
+        strings = _strings(record.data)
+    strings.sort(key=itemgetter(0), reverse=True)
+    for before, holder, key in strings:
+        if excess <= 0:
             break
         holder[key] = _shortened(holder[key], max(0, before - excess - _ROOM_FOR_MARKER))
         excess -= before - _written(holder[key])
-    if excess > 0:
-        raise JournalError(
-            f"record {record.seq} ({record.type}): expected at most {limits.RECORD_BYTES} bytes,"
-            f" got {size}, and its strings are too short to cut"
-        )
     return codec.encode(record)
 
 
-def _strings(value: Any) -> list[tuple[Any, Any]]:
-    """Return where the strings of plain data stand, as (container, key or position)."""
-    places: list[tuple[Any, Any]] = []
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+def _to_remove(data: dict[str, Any], needed: int) -> _Place | None:
+    """Return the smallest container whose going frees `needed` bytes, else the largest.
+
+    At every level only the largest is looked into, so the work is linear for each level.
+    """
+    best: _Place | None = None
+    level: Any = data
+    while (found := _largest(level)) is not None and (best is None or found[0] >= needed):
+        best = found
+        level = found[1][found[2]]
+    return best
+
+
+def _largest(value: Any) -> _Place | None:
+    """Return the largest container that stands directly in a container."""
+    return max(
+        (
+            (_written(item), value, key)
+            for key, item in _members(value)
+            if isinstance(item, dict | list)
+        ),
+        key=itemgetter(0),
+        default=None,
+    )
+
+
+def _strings(value: Any) -> list[_Place]:
+    """Return the strings of plain data that are longer than a marker."""
+    places: list[_Place] = []
+    for key, item in _members(value):
         if isinstance(item, str):
-            places.append((value, key))
+            if (size := _written(item)) > _ROOM_FOR_MARKER:
+                places.append((size, value, key))
         elif isinstance(item, dict | list):
             places += _strings(item)
     return places
+
+
+def _members(value: Any) -> Iterable[tuple[Any, Any]]:
+    return value.items() if isinstance(value, dict) else enumerate(value)
 
 
 def _shortened(text: str, room: int) -> str:
@@ -160,5 +205,5 @@ def _shortened(text: str, room: int) -> str:
     return f"{text[:low]}[{len(text[low:].encode())} bytes removed]"
 
 
-def _written(text: str) -> int:
-    return len(codec.encode(text))
+def _written(value: Any) -> int:
+    return len(codec.encode(value))

@@ -5,7 +5,9 @@ from typing import Protocol
 
 import msgspec
 
+from stella import limits
 from stella.message import Message
+from stella.message import ModelFault
 from stella.message import NoReply
 from stella.message import Reply
 
@@ -29,6 +31,17 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     tools: tuple[ToolSchema, ...] = ()
     max_output_tokens: int | None = None
     role: str
+
+
+def oversized(size: int, calls: int) -> NoReply | None:
+    """Return why a reply of `size` bytes with so many calls is none, or None [M2-43]."""
+    if size > limits.REPLY_BYTES:
+        message = f"expected a reply of at most {limits.REPLY_BYTES} bytes, got {size}"
+    elif calls > limits.REPLY_CALLS:
+        message = f"expected at most {limits.REPLY_CALLS} calls in a reply, got {calls}"
+    else:
+        return None
+    return NoReply(kind=ModelFault.MALFORMED, message=message)
 
 
 class Model(Protocol):

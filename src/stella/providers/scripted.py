@@ -27,6 +27,7 @@ from stella.message import Reply
 from stella.message import ToolCall
 from stella.message import Usage
 from stella.providers.provider import ModelRequest
+from stella.providers.provider import oversized
 
 _EXCLUDED_BY_ERROR: Final = ("text", "tool_calls", "finish_reason")
 
@@ -58,7 +59,10 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One line of a script: what is answered, and after how many milliseconds."""
+    """One line of a script: what is answered, and after how many milliseconds.
+
+    A line that would be too large a reply is answered as `malformed` [M2-43].
+    """
 
     answer: Reply | NoReply
     delay_ms: int
@@ -153,7 +157,7 @@ def _read(line: bytes, model: str) -> Step | tuple[str, ...]:
         faults += map(str, refused.reasons)
     if isinstance(tree, Mapping):
         faults += _contradictions(tree)
-    return tuple(faults) or _step(found, model)
+    return tuple(faults) or _step(found, model, len(line.strip()))
 
 
 def _contradictions(tree: Mapping[str, object]) -> Iterator[str]:
@@ -168,8 +172,11 @@ def _contradictions(tree: Mapping[str, object]) -> Iterator[str]:
         yield f"usage.cost_usd: expected 0 or more, got {cost}"
 
 
-def _step(line: _Line, model: str) -> Step:
-    answer = _reply(line, model) if line.error is None else _no_reply(line.error)
+def _step(line: _Line, model: str, size: int) -> Step:
+    if line.error is None:
+        answer = oversized(size, len(line.tool_calls)) or _reply(line, model)
+    else:
+        answer = _no_reply(line.error)
     return Step(answer=answer, delay_ms=line.delay_ms)
 
 

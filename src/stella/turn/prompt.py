@@ -4,6 +4,9 @@ The system prompt is made once and never changes [E-131]; everything that may ch
 message after it [E-132].
 """
 
+import re
+import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from stella.escape import visible
@@ -21,6 +24,14 @@ ENGINE_PREFIXES: Final = (
     "## wrapper-verdict",
 )
 """Openings of a line that only the host writes bare [E-133]."""
+
+# What a line must begin with to be looked at more closely: signs that are no letters, then
+# what may read as `#` or `[`. Four letters of Hangul are invisible.
+_PERHAPS: Final = re.compile(
+    "(?:[^\\w#\\[\uff03\ufe5f\uff3b]|[\u115f\u1160\u3164\uffa0])*+[#\\[\uff03\ufe5f\uff3b]"
+)
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Mn", "Me", "Zs", "Zl", "Zp"})
+_UNSEEN_LETTERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 
 CONTINUE: Final = (
     "[output-limit continuation] Your answer was cut at the output limit. Go on exactly where "
@@ -46,9 +57,42 @@ def system_prompt(environment: str, base: str = BASE) -> str:
 
 
 def guarded(text: str) -> str:
-    """Return `text` with a backslash before every line that imitates the host [E-133]."""
-    lines = text.split("\n")
-    return "\n".join(f"\\{line}" if line.startswith(ENGINE_PREFIXES) else line for line in lines)
+    """Return `text` with a backslash before every line that imitates the host [E-133].
+
+    A line is what a reader sees: whatever breaks lines begins one, and neither case, spaces,
+    hidden characters nor the number of `#` tell an imitation from the real thing. Nothing else
+    of the text is changed.
+    """
+    lines = text.splitlines(keepends=True)
+    return "".join(f"\\{line}" if _imitates(line) else line for line in lines)
+
+
+def _imitates(line: str) -> bool:
+    if _PERHAPS.match(line) is None:
+        return False
+    seen = ""
+    for char in line:
+        sign = _seen(char)
+        seen += "" if seen == sign == "#" else sign
+        if len(seen) >= _LONGEST:
+            break
+    return seen.startswith(_SEEN_PREFIXES)
+
+
+@lru_cache
+def _seen(char: str) -> str:
+    """Return what a reader sees of a character: in one case and width, nothing of a space."""
+    if char in _UNSEEN_LETTERS or unicodedata.category(char) in _UNSEEN:
+        return ""
+    if unicodedata.category(char) == "Pd":
+        return "-"
+    return "".join(unicodedata.normalize("NFKC", char).casefold().split())
+
+
+_SEEN_PREFIXES: Final = tuple(
+    "".join(map(_seen, prefix.replace("##", "#"))) for prefix in ENGINE_PREFIXES
+)
+_LONGEST: Final = max(map(len, _SEEN_PREFIXES))
 
 
 def headed(label: str, text: str) -> str:

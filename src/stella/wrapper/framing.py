@@ -11,8 +11,8 @@ from typing import Final
 
 from stella import limits
 
-_SPACE: Final = b" \t\r\n"
 _BOM: Final = b"\xef\xbb\xbf"
+_WORTH_READING: Final = re.compile(rb"[^ \t\r\n]")
 _OUTSIDE: Final = re.compile(rb'["\[\]{}]')
 _INSIDE: Final = re.compile(rb'["\\]')
 
@@ -30,6 +30,8 @@ class Scanner:
     """Cuts a stream into documents; feed it chunks as they come.
 
     The one tolerated byte-order mark at the very start is left on the first document [W-1].
+    White space before a document is dropped as it comes, so a flood of it is neither kept nor
+    read twice.
     """
 
     _open: bytearray = field(default_factory=bytearray)
@@ -69,17 +71,18 @@ class Scanner:
             lead = len(mark)
         else:
             lead = 0
-        start = lead
-        while start < len(self._open) and self._open[start] in _SPACE:
-            start += 1
-        if start == len(self._open):
+        found = _WORTH_READING.search(self._open, lead)
+        start = len(self._open) if found is None else found.start()
+        self._begun = self._begun or (lead == 0 and start > 0)  # no mark can come after this
+        del self._open[lead:start]
+        if found is None:
             return None
-        if self._open[start] not in b"{[":
+        if self._open[lead] not in b"{[":
             return NotJson(
                 reason="the output does not begin with a JSON object", raw=bytes(self._open)
             )
         self._begun = True
-        self._at = start + 1
+        self._at = lead + 1
         self._depth = 1
         return None
 
