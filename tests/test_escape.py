@@ -10,6 +10,7 @@ from stella.escape import cut
 from stella.escape import excerpt
 from stella.escape import visible
 from stella.escape import visible_flagged
+from stella.escape import visible_lines
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,40 @@ def test_whether_anything_was_escaped_is_said() -> None:
     """[C-4]"""
     assert visible_flagged("a\tb") == ("a b", False)
     assert visible_flagged("a\x07b") == ("a\\u{7}b", True)
+
+
+@pytest.mark.parametrize(
+    "char",
+    [
+        *("\u2800", "\u3164", "\u115f", "\u1160", "\uffa0", "\u034f", "\u2065", "\ufff0"),
+        *("\u17b4", "\u17b5", "\u180b", "\u180c", "\u180d", "\u180e", "\u180f", "\ufe00"),
+        *("\ufe0f", "\U000e0100", "\U000e01ef", "\U000e0fff"),
+    ],
+)
+def test_what_is_drawn_as_nothing_or_as_a_blank_is_shown(char: str) -> None:
+    """[C-3, C-4]"""
+    assert visible_flagged(f"a{char}b") == (f"a\\u{{{ord(char):X}}}b", True)
+
+
+@pytest.mark.parametrize("char", ["\u2801", "\u0350", "\u3165", "\ufe10", "\ufffd", "\u17b6"])
+def test_their_neighbours_stay(char: str) -> None:
+    assert visible_flagged(f"a{char}b") == (f"a{char}b", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ("one\n\n\ttwo  three\r\n\u3000four\n", "one\n\n\ttwo  three\r\n\u3000four\n"),
+        ("over\rwritten", "over\\u{D}written"),
+        ("x\r\r\ny\r", "x\\u{D}\r\ny\\u{D}"),
+        ("\x1b[2J\x1b]0;t\x07", "\\u{1B}[2J\\u{1B}]0;t\\u{7}"),
+        ("a\u202eb\u200b\x9b\u2028\ud800", "a\\u{202E}b\\u{200B}\\u{9B}\\u{2028}\\u{D800}"),
+    ],
+)
+def test_lines_stay_lines_and_do_nothing_else_to_a_screen(text: str, shown: str) -> None:
+    """[S-42, S-21]"""
+    assert visible_lines(text) == shown
 
 
 @given(st.text())

@@ -5,6 +5,7 @@ can forge a line, move the cursor or hide [C-3, Q-19]. Nothing is dropped, becau
 dropped was granted without being seen.
 """
 
+import re
 import unicodedata
 
 from stella import limits
@@ -12,6 +13,26 @@ from stella import limits
 # U+2028 and U+2029 are shown, never merged: their category is tested first [C-3].
 _SHOWN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 _MERGED = frozenset("\t\n\r")
+# Drawn as nothing or as a blank, though their category does not say so: what Unicode lets a
+# terminal ignore, fillers, variation selectors, the empty Braille cell.
+_BLANK = frozenset(
+    chr(point)
+    for first, last in (
+        (0x34F, 0x34F),
+        (0x115F, 0x1160),
+        (0x17B4, 0x17B5),
+        (0x180B, 0x180F),
+        (0x2065, 0x2065),
+        (0x2800, 0x2800),
+        (0x3164, 0x3164),
+        (0xFE00, 0xFE0F),
+        (0xFFA0, 0xFFA0),
+        (0xFFF0, 0xFFF8),
+        (0xE0000, 0xE0FFF),
+    )
+    for point in range(first, last + 1)
+)
+_BREAK = re.compile(r"(\r?\n)")
 
 HIDDEN = " [hidden characters]"
 
@@ -33,12 +54,28 @@ def visible_flagged(text: str) -> tuple[str, bool]:
         if gap and shown:
             shown.append(" ")
         gap = False
-        if unicodedata.category(char) in _SHOWN:
-            escaped = True
-            shown.append(f"\\u{{{ord(char):X}}}")
-        else:
-            shown.append(char)
+        told = _told(char)
+        escaped = escaped or told != char
+        shown.append(told)
     return "".join(shown), escaped
+
+
+def visible_lines(text: str) -> str:
+    r"""Return `text` with its line breaks, tabs and blanks, and the rest as C-3 shows it [S-42].
+
+    For text of many lines that goes to a terminal: it can print lines, and do nothing else to
+    the screen. A carriage return that breaks no line is shown.
+    """
+    pieces = _BREAK.split(text)
+    return "".join(
+        piece if at % 2 else "".join(char if char == "\t" else _told(char) for char in piece)
+        for at, piece in enumerate(pieces)
+    )
+
+
+def _told(char: str) -> str:
+    hidden = char in _BLANK or unicodedata.category(char) in _SHOWN
+    return f"\\u{{{ord(char):X}}}" if hidden else char
 
 
 def excerpt(text: str, chars: int = limits.EXCERPT_CHARS) -> str:

@@ -12,6 +12,7 @@ from stella.turn.facts import Baselined
 from stella.turn.facts import Cause
 from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Fact
+from stella.turn.facts import ModelFailed
 from stella.turn.facts import PluginFaulted
 from stella.turn.facts import RunStatus
 from stella.turn.facts import TamperFound
@@ -36,6 +37,7 @@ from stella.verdict.finding import Unreported
 from stella.verdict.judge import judge
 from stella.verdict.progress import Progress
 from stella.verdict.rule import VerdictRule
+from stella.verdict.rule import rule_of
 from stella.wire.evidence import Artifact
 from stella.wire.evidence import Flip
 from stella.wire.evidence import ObservedEvidence
@@ -119,6 +121,35 @@ def test_a_met_run_says_on_whose_evidence_it_rests() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("baseline", "rule", "lost"),
+    [
+        (TestBaseline.PASSED, FLIP, True),
+        (TestBaseline.UNOBSERVED, FLIP, True),
+        (TestBaseline.FAILED, FLIP, False),
+        (TestBaseline.NOT_RUN, FLIP, False),
+        (TestBaseline.PASSED, rule_of(requirements={"a": "b"}), False),
+        (TestBaseline.PASSED, rule_of(requirements={"a": "b"}, flip="not-applicable"), False),
+    ],
+)
+def test_a_flip_that_nothing_can_earn_any_more_is_named(
+    baseline: TestBaseline, rule: VerdictRule, *, lost: bool
+) -> None:
+    """[G-20]"""
+    fact = Baselined(
+        program="x",
+        args=(),
+        baseline=baseline,
+        reason="r",
+        duration_ms=1,
+        watched=(),
+        complete=True,
+    )
+    done = finished(seen(Flip.NOT_ACHIEVED, code=0), RunStatus.UNMET, fact, rule=rule)
+    wanted = f"  baseline: {baseline.value} (r){'; a flip can no longer be earned' if lost else ''}"
+    assert wanted in lines(done)
+
+
 def test_an_unmet_run_says_every_clause_and_why_it_stopped() -> None:
     """[D-82]"""
     edited = TamperFound(
@@ -137,9 +168,25 @@ def test_an_unmet_run_says_every_clause_and_why_it_stopped() -> None:
     assert "  tamper: t (edited)" in shown
 
 
+def test_a_model_that_failed_is_quoted_once() -> None:
+    """The line of the failed call has its words; the headline has the rest."""
+    failed = ModelFailed(step=1, attempt=1, kind="auth", message="no\nkey")
+    ended = TurnEnded(
+        status=TurnStatus.FAILED,
+        cause=Cause.PROVIDER,
+        stop_gate="not_asked",
+        steps=1,
+        usage=UsageTotal(),
+        text="the model gave no reply (auth): no key",
+    )
+    done = finished(None, RunStatus.FAILED, failed, ended, text=ended.text)
+    assert lines(done)[0] == "failed: the model gave no reply (auth) (after 3 rounds)"
+
+
 @pytest.mark.parametrize(
     ("state", "grant", "words"),
     [
+        (State(holds_spent=0, host_max_holds=0), GRANT, "; no holds allowed"),
         (STATE, Grant(participation=Grade.STEERING), "no say over completion"),
         (
             State(holds_spent=0, host_max_holds=2, progress=Progress.UNCHANGED),

@@ -9,6 +9,7 @@ import pytest
 from stella.cli.demo import Stage
 from stella.cli.demo import checked
 from stella.cli.demo import set_up
+from stella.cli.demo import try_test
 from stella.errors import UsageError
 from tests.making.sessions import finished
 from tests.making.sessions import says
@@ -25,7 +26,10 @@ def staged(tmp_path: Path) -> tuple[Stage, list[str]]:
 def test_the_story_as_shipped_comes_true(tmp_path: Path) -> None:
     stage, said = staged(tmp_path)
     assert "  FAILED (errors=2)" in said
+    assert not try_test(stage, said.append)
     assert checked(finished(stage.options()), stage.workspace) == ()
+    assert try_test(stage, said.append)
+    assert said[-1] == "  OK"
 
 
 def test_another_story_is_not_called_this_one(tmp_path: Path) -> None:

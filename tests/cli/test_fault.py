@@ -1,7 +1,9 @@
 """Errors become exit codes and words in one place [S-10, S-23, I-70]."""
 
 import json
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -87,3 +89,18 @@ def test_a_refused_run_is_one_object_in_machine_formats(capsys: pytest.CaptureFi
 )
 def test_only_run_has_machine_formats(arguments: list[str], asked: bool) -> None:
     assert machine(arguments) is asked
+
+
+def test_a_refused_output_is_no_bug_and_another_error_of_the_system_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[S-12] As where click writes a help."""
+    assert exit_status(raising(OSError(5, "odd")), []) == 1
+    assert "bug of stella" in capsys.readouterr().err
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        full.write("help")
+        assert exit_status(full.flush, []) == 1
+        monkeypatch.undo()
+    message = "stella: standard output: No space left on device; what it was is lost\n"
+    assert capsys.readouterr().err == message

@@ -126,12 +126,26 @@ def test_every_fault_is_told_at_once() -> None:
         "--max-holds: expected 0 to 8",
         "--max-steps: expected 1 to 1000",
         '--output-format: "jsn" is none; did you mean json?',
-        '--permissions: "ask" is none',
+        "--permissions: ask comes with a later release; the strictest mode there is is read-only",
         "empty part",
         "|",
     ):
         assert word in said
     assert said.startswith("several faults:\n")
+
+
+@pytest.mark.parametrize("word", ["al", "alll", "ALL", "ask", "aks", ""])
+def test_no_wrong_mode_suggests_the_one_that_allows_everything(word: str) -> None:
+    """[S-7]"""
+    said = refused(Given(permissions=word))
+    assert "did you mean" not in said
+    assert "read-only" in said
+
+
+def test_a_near_mode_is_suggested() -> None:
+    """[S-2]"""
+    assert "did you mean read-only?" in refused(Given(permissions="readonly"))
+    assert "did you mean workspace?" in refused(Given(permissions="workspac"))
 
 
 def test_what_was_typed_is_shown_safely() -> None:

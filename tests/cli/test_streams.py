@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from stella.cli.streams import Unwritten
 from stella.cli.streams import let_go
+from stella.cli.streams import put
 from stella.cli.streams import say
 from stella.cli.streams import settle
 from tests.making.child import said
@@ -47,6 +49,14 @@ def test_a_full_disk_is_told_and_ends_nothing(capsys: pytest.CaptureFixture[str]
         say(stream, "lost")
     words = "stella: standard output: No space left on device; what it was is lost\n"
     assert capsys.readouterr().err == words
+
+
+def test_what_must_not_be_lost_raises_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with Path("/dev/full").open("w") as stream:
+        with pytest.raises(Unwritten, match="No space left on device"):
+            put(stream, "lost")
+        put(stream, "nowhere")
+    assert capsys.readouterr().err == ""
 
 
 def test_a_stream_that_is_let_go_is_another_file_of_the_same_number() -> None:

@@ -192,6 +192,8 @@ def test_a_place_that_cannot_be_is_refused(
         (("run", "go", "--\x1b[31m"), ('no flag "--\\u{1B}[31m"',)),
         (("journal", "show"), ("ID", "stella journal show --help")),
         (("journal", "verify", "--all", "--head", "x"), ("--all and --head exclude each other",)),
+        (("journal", "verify", "last", "--all"), ("--all checks every session", "give one")),
+        ((*RUN, "--permissions", "ask"), ("ask comes with a later release", "read-only")),
         (("journal", "verify"), ("work", "no session here yet")),
         (("journal", "show", "ses-2"), ("no session here yet",)),
         (("plugin", "remove", "../x"), ('"../x" is a path', "stella plugin list")),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import termios
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,7 @@ import pytest
 
 from stella import limits
 from tests.making.ends import HONEST
+from tests.making.ends import PATIENCE
 from tests.making.ends import Json
 from tests.making.ends import Place
 from tests.making.ends import asks
@@ -248,3 +250,111 @@ def test_all_usage_faults_of_a_command_line_are_told_together(tmp_path: Path) ->
     ):
         assert fault in done.err
     assert len(done.err.splitlines()) == 10
+
+
+HOSTILE: Final = (
+    "one\n\n\ttwo  \N{CHECK MARK}\x1b[2J\x1b]0;t\x07\x9b1m\N{RIGHT-TO-LEFT OVERRIDE}x\rmet"
+)
+
+
+def on_terminal(where: Place, *words: str) -> str:
+    """What a command prints on a terminal of its own; standard error goes to a pipe."""
+    terminal, end = os.openpty()
+    attributes = termios.tcgetattr(end)
+    attributes[1] &= ~termios.OPOST
+    termios.tcsetattr(end, termios.TCSANOW, attributes)
+    with where.started(*words, stdout=end) as process:
+        os.close(end)
+        shown = b""
+        while more := some(terminal):
+            shown += more
+        process.communicate(timeout=PATIENCE)
+    os.close(terminal)
+    assert process.returncode == 0
+    return shown.decode()
+
+
+def some(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""  # its last user has gone
+
+
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+def test_no_answer_does_anything_to_a_terminal_but_print(tmp_path: Path, form: str) -> None:
+    """[S-21, S-42] Where no terminal is, it is what the model said."""
+    where = place(tmp_path)
+    where.scripted(says(HOSTILE))
+    run = ("run", "go", *model(where), "--output-format", form)
+    shown = on_terminal(where, *run)
+    if form == "text":
+        assert shown == (
+            "one\n\n\ttwo  \N{CHECK MARK}\\u{1B}[2J\\u{1B}]0;t\\u{7}\\u{9B}1m\\u{202E}x\\u{D}met\n"
+        )
+        assert where.stella(*run).out == f"{HOSTILE}\n"
+        return
+    assert shown.replace("\n", "").isascii()
+    assert shown.replace("\n", "").isprintable()
+    last = json.loads(shown.splitlines()[-1])
+    assert (last if form == "json" else last["data"])["answer"] == HOSTILE
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("version",),
+        ("version", "--json"),
+        ("--version",),
+        ("--help",),
+        ("plugin", "list"),
+        ("plugin", "list", "--json"),
+        ("plugin", "show", "judge"),
+        ("journal", "show", "last"),
+        ("journal", "show", "last", "--json"),
+        ("journal", "verify"),
+    ],
+)
+def test_a_result_that_is_refused_is_one_message_and_no_success(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """[S-12]"""
+    where = place(tmp_path)
+    where.install(arbiter(tmp_path / "judge", HONEST))
+    where.scripted(*(says("x" * 9000) for _ in range(2)))
+    where.run()
+    with Path("/dev/full").open("wb") as full:
+        done = where.shell('exec "$0" -m stella "$@" >/dev/full', *words)
+        with where.started(*words, stderr=full) as process:
+            out, _ = process.communicate(timeout=PATIENCE)
+    message = "stella: standard output: No space left on device; what it was is lost\n"
+    assert (done.code, done.err) == (1, message)
+    assert (process.returncode, bool(out)) == (0, True)
+
+
+def test_a_run_that_can_say_nothing_still_prints_its_result(tmp_path: Path) -> None:
+    """[S-12, S-22]"""
+    where = place(tmp_path)
+    where.scripted(works(), says("x"))
+    done = where.shell('exec "$0" -m stella "$@" 2>/dev/full', "run", "go", *where.asked)
+    assert (done.code, done.result["status"], done.result["answer"]) == (0, "completed", "x")
+    for words in (("run", "go", "--nope"), ("plugin", "remove", "x"), ("demo", "--nope")):
+        done = where.shell('exec "$0" -m stella "$@" 2>/dev/full', *words)
+        assert done.code in {1, 2}
+        assert done.out == ""
+
+
+@pytest.mark.parametrize("keep", [(), ("--keep",)])
+def test_a_demo_whose_answer_is_refused_is_no_success(
+    tmp_path: Path, keep: tuple[str, ...]
+) -> None:
+    """[S-12, S-47]"""
+    where = place(tmp_path)
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    script = 'TMPDIR=$1; export TMPDIR; shift; exec "$0" -m stella demo "$@" >/dev/full'
+    done = where.shell(script, str(folder), *keep)
+    assert done.code == 1
+    message = "stella: standard output: No space left on device; what it was is lost"
+    assert done.err.splitlines()[-1] == message
+    assert bool(list(folder.iterdir())) is bool(keep)

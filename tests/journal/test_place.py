@@ -67,6 +67,31 @@ def test_what_is_there_already_is_used_and_a_file_of_the_person_kept(tmp_path: P
     assert place.sessions_path(tmp_path) == tmp_path / PRIVATE / "sessions"
 
 
+def as_link(path: Path) -> None:
+    path.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "cause"),
+    [
+        (as_link, "a symbolic link, which git does not follow"),
+        (Path.mkdir, "no regular file"),
+        (os.mkfifo, "no regular file"),
+    ],
+)
+def test_what_git_would_not_read_is_refused(
+    tmp_path: Path, spoil: Callable[[Path], None], cause: str
+) -> None:
+    """[S2-41] Else private/ would not be ignored, and nobody would know."""
+    (tmp_path / ".stella").mkdir()
+    ignore = tmp_path / ".stella/.gitignore"
+    spoil(ignore)
+    assert refused(lambda: made(tmp_path)) == (
+        f"{ignore}: {cause}; expected a file that ignores private/; remove what is there"
+    )
+    assert list((tmp_path / ".stella").iterdir()) == [ignore]
+
+
 def test_a_session_is_never_made_twice(tmp_path: Path) -> None:
     made(tmp_path)
     message = refused(lambda: made(tmp_path))

@@ -1,4 +1,5 @@
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -244,6 +245,14 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         read_script(tmp_path / "none")
     with pytest.raises(UsageError, match="Is a directory"):
         read_script(tmp_path)
+
+
+def test_a_pipe_that_nobody_writes_to_is_refused_without_waiting(tmp_path: Path) -> None:
+    """[M2-21, S-23]"""
+    place = tmp_path / "script"
+    os.mkfifo(place)
+    with pytest.raises(UsageError, match=r"^script .*/script: expected a regular file, got some"):
+        read_script(place)
 
 
 def test_a_path_forges_no_line(tmp_path: Path) -> None:

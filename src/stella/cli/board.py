@@ -9,8 +9,10 @@ from typing import assert_never
 
 from stella.escape import counted
 from stella.escape import visible
+from stella.manifest.oracle import FlipPolicy
 from stella.session.session import Finished
 from stella.turn.facts import Baselined
+from stella.turn.facts import ModelFailed
 from stella.turn.facts import TamperFound
 from stella.verdict.again import AllowanceSpent
 from stella.verdict.again import BudgetSpent
@@ -28,8 +30,12 @@ from stella.verdict.finding import UnreadableCheck
 from stella.verdict.finding import Verdict
 from stella.verdict.guidance import reason_text
 from stella.verdict.judge import judge_one
+from stella.verdict.rule import VerdictRule
 from stella.wire.evidence import Provenance
 from stella.wire.evidence import Tampered
+from stella.wire.grant import TestBaseline
+
+NO_FLIP = "a flip can no longer be earned"
 
 _UNKNOWABLE = {
     Unknowable.NO_ORACLE: "no oracle is declared",
@@ -64,8 +70,23 @@ def _headline(done: Finished) -> str:
         clauses = counted(len(outcome.stop.clauses), "clause")
         return f"{clauses} not met after {rounds}; {_stopped(outcome.stop.stopped)}"
     if outcome.cause is not None and done.turn_text:
-        return f"{visible(done.turn_text)} (after {rounds})"
+        return f"{_cause(done)} (after {rounds})"
     return f"after {rounds}"
+
+
+def flip_lost(rule: VerdictRule, fact: Baselined) -> bool:
+    """Return whether the rule asks for a flip that no test can show any more [G-20]."""
+    required = rule.oracle is not None and rule.oracle.flip is FlipPolicy.REQUIRED
+    return required and fact.baseline in {TestBaseline.PASSED, TestBaseline.UNOBSERVED}
+
+
+def _cause(done: Finished) -> str:
+    """Return what ended the turn, without the model's words, which have been told."""
+    text = visible(done.turn_text)
+    for fact in done.told:
+        if isinstance(fact, ModelFailed) and (words := visible(fact.message)):
+            text = text.removesuffix(f": {words}")
+    return text
 
 
 def _requirement(done: Finished, key: str) -> Iterator[str]:
@@ -95,7 +116,8 @@ def _grounds(done: Finished) -> Iterator[str]:
     yield f"  evidence: {'reported by the plugin' if own else 'nobody answered'}"
     for fact in done.told:
         if isinstance(fact, Baselined):
-            yield f"  baseline: {fact.baseline.value} ({fact.reason})"
+            lost = f"; {NO_FLIP}" if flip_lost(done.rule, fact) else ""
+            yield f"  baseline: {fact.baseline.value} ({fact.reason}){lost}"
     found = [fact for fact in done.told if isinstance(fact, TamperFound)]
     if found:
         yield f"  tamper: {_finding(found[-1])}"
@@ -115,6 +137,8 @@ def _stopped(stopped: Stopped) -> str:
             return "the last round changed nothing"
         case AllowanceSpent():
             spent = stopped.allowance_spent
+            if spent.allowed == 0:
+                return "no holds allowed"
             return f"all {counted(spent.allowed, 'hold')} spent"
         case BudgetSpent():
             return f"the limit of {stopped.budget_spent.ceiling.value} is reached"

@@ -7,7 +7,6 @@ home [S-45]. The story is checked when it is over [S-47].
 import asyncio
 import shutil
 from collections.abc import Callable
-from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import Final
 from stella import limits
 from stella.clock import SystemClock
 from stella.errors import UsageError
+from stella.escape import visible
 from stella.journal import recover
+from stella.process.ending import Completed
 from stella.process.environment import inherited
 from stella.process.program import find_program
 from stella.process.program import searched
@@ -88,9 +89,7 @@ def set_up(stage: Stage, say: Say) -> None:
     shutil.copytree(_SHIPPED / "demo" / "project", stage.workspace)
     stage.home.mkdir(mode=0o700)
     say(f"A small project lies in {stage.workspace}. Its test fails:")
-    say(f"$ {' '.join(TEST)}")
-    for line in asyncio.run(_tried(stage)):
-        say(f"  {line}")
+    try_test(stage, say)
     say("")
     say("The plugin `verify` is installed. This is what a person reads before that:")
     say("")
@@ -112,13 +111,25 @@ def set_up(stage: Stage, say: Say) -> None:
     install(wish, shown, SystemClock())
 
 
-async def _tried(stage: Stage) -> Iterable[str]:
-    """Run the test once and return the last lines of what it prints."""
+def try_test(stage: Stage, say: Say) -> bool:
+    """Run the test once, show the last lines of what it prints, return whether it passed [S-46].
+
+    Raises `UsageError` when there is no `python3` to run it with.
+    """
+    say(f"$ {' '.join(TEST)}")
+    done = asyncio.run(_tried(stage))
+    lines = done.stdout.decode("utf-8", "replace").strip().split("\n")
+    for line in [line for line in lines if line.strip()][-3:]:
+        say(f"  {visible(line)}")
+    return done.code == 0
+
+
+async def _tried(stage: Stage) -> Completed:
     path_value = stage.env.get("PATH")
     program = find_program(TEST[0], path_value, cwd=stage.workspace, skip_under=stage.workspace)
     if program is None:
         raise UsageError(f"the demo's test cannot run: {searched(TEST[0], path_value)}")
-    done = await run(
+    return await run(
         (str(program), *TEST[1:]),
         env={
             **inherited(stage.env, KEY_VARIABLES, frozenset()),
@@ -129,8 +140,6 @@ async def _tried(stage: Stage) -> Iterable[str]:
         merge=True,
         keep=limits.TEST_MARKER_BYTES,
     )
-    lines = done.stdout.decode("utf-8", "replace").strip().split("\n")
-    return [line for line in lines if line.strip()][-3:]
 
 
 def checked(done: Finished, workspace: Path) -> tuple[str, ...]:

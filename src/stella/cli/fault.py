@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable
 from collections.abc import Sequence
 from typing import Any
+from typing import TextIO
 
 import click
 import msgspec
@@ -18,6 +19,8 @@ from stella import __version__
 from stella import codec
 from stella.cli.page import tell
 from stella.cli.streams import let_go
+from stella.cli.streams import say
+from stella.cli.streams import unwritten
 from stella.errors import StellaError
 
 INTERRUPTED = 130
@@ -54,6 +57,13 @@ def exit_status(invoked: Callable[[], Any], arguments: Sequence[str]) -> int:
         for stream in (sys.stdout, sys.stderr):
             let_go(stream)
         return 0
+    except OSError as error:
+        # The text of a help is written by click: what is still held back tells where it failed.
+        if not _refusing(sys.stdout):
+            return _bug(error, arguments)
+        let_go(sys.stdout)
+        lost = unwritten(error)
+        return refused(lost.code, lost.message, lost.exit_code, ())
     except Exception as error:  # noqa: BLE001  # our own bug: the one place that reports it
         return _bug(error, arguments)
     return result if isinstance(result, int) else 0
@@ -63,7 +73,7 @@ def refused(code: str, message: str, status: int, arguments: Sequence[str]) -> i
     """Say why nothing was done, in the format that was asked for, and return the status [S-23]."""
     if machine(arguments):
         answer = Refused(error={"code": code, "message": message}, exit_code=status)
-        sys.stdout.write(codec.encode(answer).decode() + "\n")
+        say(sys.stdout, codec.encode(answer).decode())
     tell(*f"stella: {message}".split("\n"))
     return status
 
@@ -82,10 +92,19 @@ def machine(arguments: Sequence[str]) -> bool:
 
 def _bug(error: Exception, arguments: Sequence[str]) -> int:
     refused("internal", f"this is a bug of stella: {type(error).__name__}: {error}", 1, arguments)
-    sys.stderr.write(
+    say(
+        sys.stderr,
         f"stella {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"arguments: {' '.join(arguments[:1])} …\n"
         f"{''.join(traceback.format_exception(error))}"
-        "Please report it with the lines above.\n"
+        "Please report it with the lines above.",
     )
     return 1
+
+
+def _refusing(stream: TextIO) -> bool:
+    try:
+        stream.flush()
+    except OSError:
+        return True
+    return False

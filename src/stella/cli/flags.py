@@ -13,11 +13,14 @@ from stella.authority.gate import Mode
 from stella.errors import TestCommandError
 from stella.errors import UsageError
 from stella.escape import visible
+from stella.near import clause
+from stella.near import near
 from stella.near import suggestion
 from stella.session.options import Pipeline
 from stella.witness.command import parse_test_command
 
 FORMATS: Final = ("text", "json", "stream-json")
+_ASK: Final = "ask"
 _GRANTING: Final = {
     "test_command": "--test-command",
     "watch_tests": "--watch-tests",
@@ -93,7 +96,7 @@ def judged(given: Given, known: tuple[str, ...]) -> Flags:
     )
     form = _word("--output-format", given.output_format, FORMATS, "text", faults)
     modes = tuple(mode.value for mode in Mode)
-    mode = _word("--permissions", given.permissions, modes, Mode.WORKSPACE.value, faults)
+    mode = _mode(given.permissions, modes, faults)
     names = _names(given, faults)
     if given.test_command is not None:
         _try(lambda: parse_test_command(given.test_command or ""), test_faults)
@@ -152,6 +155,21 @@ def _word(
         return text or default
     faults.append(f'{flag}: "{visible(text)}" is none; {suggestion(text, legal)}')
     return default
+
+
+def _mode(text: str | None, legal: tuple[str, ...], faults: list[str]) -> str:
+    """Return the mode; nothing wrong ever suggests the loosest, which allows everything [S-7]."""
+    if text is None or text in legal:
+        return text or Mode.WORKSPACE.value
+    if text == _ASK:
+        faults.append(
+            f"--permissions: {_ASK} comes with a later release; "
+            f"the strictest mode there is is {Mode.READ_ONLY.value}"
+        )
+    else:
+        found = near(text, tuple(mode for mode in legal if mode != Mode.ALL.value))
+        faults.append(f'--permissions: "{visible(text)}" is none; {clause(found, legal)}')
+    return Mode.WORKSPACE.value
 
 
 def _unknown(given: Given, known: tuple[str, ...]) -> list[str]:

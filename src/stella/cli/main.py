@@ -18,6 +18,7 @@ from stella.cli.fault import exit_status
 from stella.cli.streams import settle
 from stella.escape import visible
 from stella.near import suggestion
+from stella.process.shield import shield
 
 COMMANDS: Final = {
     "run": "stella.cli.commands.run",
@@ -62,11 +63,19 @@ class Loaded(Group):
         return command
 
 
+def _version(ctx: click.Context, _: click.Parameter, given: object) -> None:
+    """Do what `stella version` does, and nothing else."""
+    if given:
+        ctx.invoke(import_module(COMMANDS["version"]).command, as_json=False, workspace=None)
+        ctx.exit()
+
+
 @click.command(
     cls=Loaded,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@click.option("--version", is_flag=True, callback=_version, is_eager=True, expose_value=False)
 @click.pass_context
 def stella(ctx: click.Context) -> None:
     """A coding agent's turn loop with plugins that say when work is done."""
@@ -88,6 +97,7 @@ def run(arguments: Sequence[str], platform: str = sys.platform) -> int:
 
 def main() -> NoReturn:
     """Run the process's own command line and exit."""
+    shield()
     settle()
     status = run(sys.argv[1:])
     if sys.platform != "win32":

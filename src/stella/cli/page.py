@@ -1,30 +1,127 @@
-"""Lines for a person on standard error: folded at words on a terminal, untouched elsewhere [S-42].
+"""Lines for a person: folded at words on a terminal, untouched elsewhere [S-42].
 
 The text is safe by the time it comes here; nothing is coloured and nothing moves the cursor.
+What is folded goes on behind a mark and further in, so that no author can pad a text until a
+part of it stands where a line of the host's would begin [C-5].
 """
 
+import os
 import sys
+import unicodedata
+from typing import Final
+from typing import TextIO
 
+from stella.cli.streams import put
 from stella.cli.streams import say
+from stella.escape import visible_lines
+
+MARK: Final = "| "
+"""Begins every row that goes on with the line above, behind two more blanks than that has."""
+
+_DEEPER: Final = 2
+_LEAST: Final = 8
+_WIDTH: Final = 80
+_BROAD: Final = frozenset({"W", "F", "A"})
 
 
 def tell(*lines: str) -> None:
-    """Write lines; on a terminal each is folded to its width, keeping its indentation."""
-    for line in lines:
-        folded = _folded(line) if line and sys.stderr.isatty() else (line,)
-        for row in folded:
-            say(sys.stderr, row)
+    """Write lines to standard error; what cannot be written is lost [S-12]."""
+    for row in _rows(sys.stderr, lines):
+        say(sys.stderr, row)
 
 
-def _folded(line: str) -> tuple[str, ...]:
-    from rich.console import Console  # noqa: PLC0415  # only where something is drawn
-    from rich.padding import Padding  # noqa: PLC0415  # only where something is drawn
-    from rich.text import Text  # noqa: PLC0415  # only where something is drawn
+def result(*lines: str) -> None:
+    """Write lines that are a command's result; raises `Unwritten` when they are refused."""
+    for row in _rows(sys.stdout, lines):
+        put(sys.stdout, row)
 
-    # Made anew each time: the width is taken at each draw [S-42].
-    console = Console(stderr=True, markup=False, highlight=False, emoji=False, no_color=True)
+
+def document(text: str) -> None:
+    """Write a JSON document of one line; on a terminal the same one, in printable ASCII [C76]."""
+    put(sys.stdout, for_screen(text, json=True))
+
+
+def for_screen(text: str, *, json: bool = False) -> str:
+    """Return what a program or a model wrote, as standard output is to have it [S-21, S-42].
+
+    Only a terminal gets another text than a pipe: one that prints lines and does nothing else.
+    """
+    if not sys.stdout.isatty():
+        return text
+    if not json:
+        return visible_lines(text)
+    from stella.roster.listing import printable  # noqa: PLC0415  # most commands print no JSON
+
+    return printable(text)
+
+
+def tell_consent(text: str) -> None:
+    """Write a consent text; on a terminal the description does not begin a line [C-8]."""
+    lines = text.split("\n")
+    # The second line is the only one that may be the author's from its beginning.
+    if sys.stderr.isatty() and lines[1:2] not in ([], [""]):
+        lines[1] = f"{' ' * _DEEPER}{MARK}{lines[1]}"
+    tell(*lines)
+
+
+def _rows(stream: TextIO, lines: tuple[str, ...]) -> tuple[str, ...]:
+    if not stream.isatty():
+        return lines
+    return tuple(row for line in lines for row in folded(line, _width(stream)))
+
+
+def _width(stream: TextIO) -> int:
+    """Return the columns of the terminal itself: another width would leave folding to it."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _WIDTH
+    except OSError:
+        return _WIDTH
+
+
+def folded(line: str, width: int) -> tuple[str, ...]:
+    """Return the rows of a line on a terminal of `width` columns, one at least.
+
+    The first keeps the line's indentation, as far as `width` leaves room for words. All others
+    begin with blanks and `MARK`.
+    """
     text = line.lstrip(" ")
-    # Captured, since a terminal may be gone by the time a line is written to it [S-12].
-    with console.capture() as drawn:
-        console.print(Padding(Text(text), (0, 0, 0, len(line) - len(text))))
-    return tuple(row.rstrip() for row in drawn.get().splitlines())
+    most = max(0, width - _LEAST - len(MARK))
+    own = min(len(line) - len(text), most)
+    lead, further = " " * own, f"{' ' * max(1, min(own + _DEEPER, most))}{MARK}"
+    if own and text.startswith(MARK):
+        lead = further = f"{lead}{MARK}"
+        text = text.removeprefix(MARK)
+    rows: list[str] = []
+    while True:
+        head, text = _split(text, width - len(lead))
+        rows.append(f"{lead}{head}".rstrip(" "))
+        if not text:
+            return tuple(rows)
+        lead = further
+
+
+def _split(text: str, room: int) -> tuple[str, str]:
+    """Return what of a text fits into `room` cells, a character at least, and what is left."""
+    used = 0
+    blank = 0
+    for at, char in enumerate(text):
+        used += _cells(char)
+        if used > room and char != " ":
+            end = blank or at or 1
+            return text[:end].rstrip(" "), text[end:].lstrip(" ")
+        if char == " ":
+            blank = at
+    return text, ""
+
+
+def _cells(char: str) -> int:
+    """Return the most cells that a terminal may draw a character in.
+
+    Too early a fold harms nobody; too late a one would leave the fold to the terminal.
+    """
+    if char.isascii():
+        return 1
+    from rich.cells import cell_len  # noqa: PLC0415  # only where something is drawn
+
+    wide = unicodedata.east_asian_width(char) in _BROAD or unicodedata.category(char) == "So"
+    return max(cell_len(char), 2 if wide else 1)

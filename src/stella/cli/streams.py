@@ -10,6 +10,8 @@ import sys
 from typing import Final
 from typing import TextIO
 
+from stella.errors import StellaError
+
 _STANDARD: Final = (0, 1, 2)
 # A pipe without a reader; a terminal that was closed.
 _GONE: Final = (errno.EPIPE, errno.EIO)
@@ -34,18 +36,38 @@ def settle() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
+class Unwritten(StellaError):
+    """What a command had to say on standard output was refused, by a full disk for instance."""
+
+    code = "output"
+
+
 def say(stream: TextIO, text: str) -> None:
     """Write one line at once; when the reader has gone, nowhere, now and later [S-12].
 
     What cannot be written for another reason, such as a full disk, is lost and said to be.
     """
     try:
+        put(stream, text)
+    except Unwritten as error:
+        if stream is not sys.stderr:
+            say(sys.stderr, f"stella: {error.message}")
+
+
+def put(stream: TextIO, text: str) -> None:
+    """Write one line at once, as `say`; raise `Unwritten` for what is refused, and once only."""
+    try:
         stream.write(f"{text}\n")
         stream.flush()
     except OSError as error:
         let_go(stream)
-        if error.errno not in _GONE and stream is not sys.stderr:
-            say(sys.stderr, f"stella: standard output: {error.strerror}; what it was is lost")
+        if error.errno not in _GONE:
+            raise unwritten(error) from error
+
+
+def unwritten(error: OSError) -> Unwritten:
+    """Return the error for what standard output has refused."""
+    return Unwritten(f"standard output: {error.strerror or error}; what it was is lost")
 
 
 def let_go(stream: TextIO) -> None:

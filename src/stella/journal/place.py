@@ -162,9 +162,17 @@ def _check(opened: int, path: Path, mode: int) -> None:
 
 def _ignore(stella: int, path: Path, session: str) -> None:
     try:
-        os.stat(path.name, dir_fd=stella, follow_symlinks=False)
+        found = os.stat(path.name, dir_fd=stella, follow_symlinks=False)
     except FileNotFoundError:
         write_file(stella, path, _IGNORED, mode=_IGNORE_MODE, tag=session)
+        return
+    # A file of the person's is theirs; git reads nothing else, and then private/ is not ignored.
+    if not stat.S_ISREG(found.st_mode):
+        link = "a symbolic link, which git does not follow"
+        cause = link if stat.S_ISLNK(found.st_mode) else "no regular file"
+        raise JournalError(
+            f"{_shown(path)}: {cause}; expected a file that ignores private/; remove what is there"
+        )
 
 
 def _shown(path: Path) -> str:

@@ -3,6 +3,8 @@
 The file is read and checked as a whole when the session opens; after that nothing is read.
 """
 
+import os
+import stat
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -124,7 +126,11 @@ def read_script(path: Path, written: str | None = None) -> Script:
     name = str(path) if written is None else written
     place = f"script {visible(name)}"
     try:
-        with path.open("rb") as file:
+        # Whoever opens a pipe waits for a writer who may never come.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise UsageError(f"{place}: expected a regular file, got something else")
             text = file.read(limits.SCRIPT_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{place}: {error.strerror or error}") from error

@@ -240,6 +240,7 @@ def _about(source: Path, outcome: str) -> Iterator[None]:
     try:
         yield
     except RosterError as error:
-        said = f"{visible(str(source))}: {error}"
+        place, said = f"{visible(str(source))}: ", str(error)
+        said = said if said.startswith(place) else place + said
         end = "\n" if "\n" in said else "; "
         raise type(error)(f"{said}{end}{outcome}") from error

@@ -184,6 +184,8 @@ def _runs(runtime: Runtime | None) -> str:
 def _dispatches(plugin: Plugin) -> Iterable[str]:
     """Return a line for each hook the plugin receives, in the catalogue's order [I-60]."""
     loop, runtime = plugin.manifest.loop, plugin.manifest.runtime
+    if plugin.barrier is not None:
+        return
     for hook in Hook:
         if not loop.permits_hook(hook):
             continue

@@ -99,7 +99,7 @@ def matcher(glob: str) -> "re.Pattern[str]":
     if (denial := lexical(glob)) is not None:
         raise UsageError(
             f'--watch-tests "{visible(glob)}": expected a pattern relative to the workspace, '
-            f"such as tests/**, got one that is {denial.value}"
+            f"such as tests/**, got a path that is not ({denial.value})"
         )
     pieces: list[str] = []
     parts = _parts(glob)

@@ -1,5 +1,6 @@
 """The demo tells a true story or says that it did not [S-45 to S-47]."""
 
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -30,6 +31,8 @@ def test_the_demo_shows_consent_hold_and_met_and_leaves_nothing(
             "verify holds the turn (1 of 2)",
             "met: after 2 rounds",
             "tamper: clean",
+            "The test once more, as anybody can run it:",
+            "\n  OK\n",
             "The journal of the run: ",
             "stella journal verify ses-",
         ):
@@ -37,6 +40,30 @@ def test_the_demo_shows_consent_hold_and_met_and_leaves_nothing(
         assert not list(here.root.glob(".stella")), "the person's workspace is untouched"
         assert not here.home.exists(), "the person's home is untouched"
     assert leftovers() == before
+
+
+def test_it_needs_no_home(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[S-45]"""
+    with shell(tmp_path, capsys, {"TMPDIR": str(tmp_path)}) as here:
+        monkeypatch.delenv("HOME")
+        monkeypatch.delenv("STELLA_HOME")
+        said = here.stella("demo")
+        assert said.code == 0, said.err
+        assert "met: after 2 rounds" in said.err
+
+
+def test_a_test_that_does_not_pass_at_the_end_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[S-46, S-47]"""
+    monkeypatch.setattr("stella.cli.commands.demo.try_test", lambda *_: False)
+    with shell(tmp_path, capsys, {"TMPDIR": str(tmp_path)}) as here:
+        said = here.stella("demo")
+    assert said.code == 1
+    assert "did not come true: the test passing at the end" in said.err
+    shutil.rmtree(said.err.split("It is kept in ")[1].replace("\n", ""))
 
 
 def test_what_is_kept_can_be_looked_into(

@@ -28,6 +28,10 @@ def test_show_prints_chosen_records(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert "text=go" in chosen.out
         turned = here.stella("journal", "show", "last", "--turn", "t1", "--json")
         assert {json.loads(line)["turn"] for line in turned.out.splitlines()} == {"t1"}
+        assert turned.err == ""
+        none = here.stella("journal", "show", "last", "--turn", "t99")
+        assert (none.code, none.out) == (0, "")
+        assert none.err == '--turn: no record of a turn "t99"; legal here: t1\n'
 
 
 def test_verify_says_what_is_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,6 +46,9 @@ def test_verify_says_what_is_whole(tmp_path: Path, capsys: pytest.CaptureFixture
         ran(here)
         assert len(here.stella("journal", "verify", "--all").out.splitlines()) == 2
         assert here.stella("journal", "verify", "--all", "--head", head).code == 2
+        both = here.stella("journal", "verify", "last", "--all")
+        assert (both.code, both.out) == (2, "")
+        assert '--all checks every session, "last" is one; give one of them' in both.err
 
 
 def test_damage_is_named_and_shown_up_to(

@@ -25,8 +25,28 @@ def test_installing_shows_everything_and_says_what_comes_next(
         assert (said.code, said.out) == (0, "")
         assert said.err.startswith("Install the plugin `verify`?\n")
         assert "Nothing above is granted until you accept." in said.err
-        assert "next: stella run --pipeline verify" in said.err
+        following = 'next: stella run --pipeline verify --test-command "…" --model script:FILE "…"'
+        assert f"{following}\n" in said.err
         assert (here.root / ".stella/plugins/verify/main.py").is_file()
+
+
+def test_a_tool_call_of_a_session_cannot_accept_or_remove(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[I-9]"""
+    with shell(tmp_path, capsys) as here:
+        install(here)
+        monkeypatch.setenv("STELLA_SESSION_ID", "ses-x")
+        before = sorted(tmp_path.rglob("*"))
+        for words in (("install", VERIFY, "--yes"), ("remove", "verify")):
+            said = here.stella("plugin", *words)
+            assert (said.code, said.out) == (1, "")
+            assert said.err == (
+                "stella: STELLA_SESSION_ID is set (ses-x): a running session cannot change what a"
+                " person accepted; run it from your own shell\n"
+            )
+        assert here.stella("plugin", "list").code == 0
+        assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.behaviour("K-67")

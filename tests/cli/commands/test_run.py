@@ -186,3 +186,30 @@ def test_what_stands_behind_two_dashes_is_the_prompt(
         assert here.stella("run", "--model", replies, "--", "--fix it").code == 0
         said = here.stella("run", "--model", replies, "--", "--fix", "it")
         assert (said.code, 'unexpected argument "it"' in said.err) == (2, True)
+
+
+def test_a_dead_model_says_its_sentence_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with shell(tmp_path, capsys) as here:
+        dead = model(here, {"error": {"kind": "auth", "message": "the key is refused"}})
+        said = here.stella("run", "go", "--model", dead)
+        assert said.code == 1
+        assert said.err.count("the key is refused") == 1
+        assert said.err.count("the model gave no reply") == 1
+
+
+def test_a_flip_that_cannot_be_earned_is_said_before_anything_is_spent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[G-20]"""
+    with shell(tmp_path, capsys) as here:
+        here.stella("plugin", "install", VERIFY, "--yes")
+        said = here.stella(
+            *("run", "go", "--model", model(here, says("x")), "--max-holds", "0"),
+            *("--pipeline", "verify", "--test-command", "python3 -c 0"),
+        )
+        early, late = said.err.split("round 0")
+        assert "  a flip can no longer be earned: the rule asks for one" in early
+        assert "baseline: passed (exit-zero); a flip can no longer be earned" in late
+        assert "no holds allowed" in late

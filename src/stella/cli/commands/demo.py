@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -11,7 +12,11 @@ from stella.cli.demo import TEST
 from stella.cli.demo import Stage
 from stella.cli.demo import checked
 from stella.cli.demo import set_up
+from stella.cli.demo import try_test
 from stella.cli.page import tell
+from stella.cli.streams import Unwritten
+from stella.cli.streams import put
+from stella.errors import UsageError
 from stella.settings.ambient import ambient
 
 
@@ -19,18 +24,29 @@ from stella.settings.ambient import ambient
 @click.option("--keep", is_flag=True, help="Keep the directory afterwards.")
 @click.option("--plain", is_flag=True, help="No live display; the demo has none so far.")
 @click.option("--workspace", metavar="DIR", hidden=True)
-def command(*, keep: bool, plain: bool, workspace: str | None) -> int:
+@click.option("--path", "path_value", envvar="PATH", hidden=True)
+def command(*, keep: bool, plain: bool, workspace: str | None, path_value: str | None) -> int:
     """Set the stage, run, check the story; exit 0 only when all of it came true."""
     del plain, workspace  # the demo draws nothing live and brings its own workspace
     directory = Path(tempfile.mkdtemp(prefix="stella-demo-")).resolve()
-    stage = Stage(directory=directory, env=ambient().env)
+    stage = Stage(directory=directory, env=_environment(path_value))
     tell(f"stella demo, in {directory}")
     set_up(stage, tell)
     tell("")
     tell(f'$ stella run --pipeline verify --test-command "{" ".join(TEST)}" …')
-    done = perform(stage.options(), "text")
+    try:
+        done = perform(stage.options(), "text", put)
+    except Unwritten:
+        if not keep:
+            shutil.rmtree(directory)
+        raise
     wrong = checked(done, stage.workspace)
     tell("")
+    if not wrong:
+        tell("The test once more, as anybody can run it:")
+        if not try_test(stage, tell):
+            wrong = ("the test passing at the end",)
+        tell("")
     if wrong:
         tell(f"The story did not come true: {'; '.join(wrong)}. It is kept in {directory}")
         return 1
@@ -38,6 +54,14 @@ def command(*, keep: bool, plain: bool, workspace: str | None) -> int:
     if not keep:
         shutil.rmtree(directory)
     return 0
+
+
+def _environment(path_value: str | None) -> Mapping[str, str]:
+    """Return what the demo's processes inherit: with a home that cannot be told, `PATH` [S-45]."""
+    try:
+        return ambient().env
+    except UsageError:
+        return {} if path_value is None else {"PATH": path_value}
 
 
 def _look(stage: Stage, session: str, *, keep: bool) -> None:

@@ -3,16 +3,20 @@
 No command of this module starts a process of any plugin [I-67].
 """
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import click
 
 from stella.cli.main import Group
+from stella.cli.page import document
+from stella.cli.page import result
 from stella.cli.page import tell
+from stella.cli.page import tell_consent
 from stella.cli.prompt import ask
 from stella.clock import SystemClock
+from stella.errors import RosterError
 from stella.escape import visible
 from stella.providers.keys import KEY_VARIABLES
 from stella.roster.install import Declined
@@ -32,6 +36,9 @@ from stella.roster.start import Lookup
 from stella.settings.ambient import Ambient
 from stella.settings.ambient import ambient
 from stella.settings.ambient import workspace_of
+
+SESSION: Final = "STELLA_SESSION_ID"
+"""What a tool call's processes have in their environment."""
 
 _WORKSPACE = click.option("--workspace", metavar="DIR", help="Root of the work.")
 
@@ -55,6 +62,7 @@ def command() -> None:
 def install(directory: str, *, scope: str, yes: bool, workspace: str | None) -> None:
     """Show the consent text, ask, copy, record [I-2, I-9]."""
     around, where = _where(workspace)
+    _refuse_session(around)
     wish = Wish(
         source=around.cwd / Path(directory),
         scope=Scope(scope),
@@ -72,7 +80,7 @@ def install(directory: str, *, scope: str, yes: bool, workspace: str | None) -> 
 
 def _accepted(proposal: Proposal, *, yes: bool) -> AcceptedBy | None:
     """Show everything on standard error, then ask, unless `--yes` has answered [S-3, I-9]."""
-    tell(*proposal.consent.split("\n"))
+    tell_consent(proposal.consent)
     if proposal.warnings:
         tell("", *proposal.warnings.split("\n"))
     for name in proposal.withheld:
@@ -87,7 +95,7 @@ def _accepted(proposal: Proposal, *, yes: bool) -> AcceptedBy | None:
 def _next_step(name: str, pipeline: str, points: tuple[object, ...]) -> Iterable[str]:
     if points:
         selected = name if any(c.isspace() or c == "," for c in pipeline) else pipeline
-        yield f'next: stella run --pipeline {selected} --test-command "…" "…"'
+        yield f'next: stella run --pipeline {selected} --test-command "…" --model script:FILE "…"'
 
 
 @command.command(name="list", help="List the plugins of this workspace.")
@@ -98,9 +106,10 @@ def list_(*, as_json: bool, workspace: str | None) -> None:
     around, where = _where(workspace)
     roster = read_roster(where, around.env.get("PATH"))
     tell(*(f"notice  {notice}" for notice in roster.notices))
-    lines = (list_json(roster),) if as_json else list_lines(roster, KEY_VARIABLES)
-    for line in lines:
-        sys.stdout.write(f"{line}\n")
+    if as_json:
+        document(list_json(roster))
+    else:
+        result(*list_lines(roster, KEY_VARIABLES))
 
 
 @command.command(help="Show what a plugin declares, what was accepted, and its files.")
@@ -111,8 +120,7 @@ def show(name: str, *, workspace: str | None) -> None:
     around, where = _where(workspace)
     path_value = around.env.get("PATH")
     plugin = read_roster(where, path_value).plugin(name)
-    for line in show_lines(plugin, Lookup(path_value=path_value, workspace=where.workspace)):
-        sys.stdout.write(f"{line}\n")
+    result(*show_lines(plugin, Lookup(path_value=path_value, workspace=where.workspace)))
 
 
 @command.command(help="Remove a plugin, every copy of it.")
@@ -120,12 +128,26 @@ def show(name: str, *, workspace: str | None) -> None:
 @_WORKSPACE
 def remove(name: str, *, workspace: str | None) -> None:
     """Remove the directories and the records; what is gone is gone [I-66]."""
-    _, where = _where(workspace)
+    around, where = _where(workspace)
+    _refuse_session(around)
     removed = remove_plugin(name, where, SystemClock())
     for directory in removed.directories:
-        sys.stdout.write(f"removed {visible(str(directory))}\n")
+        result(f"removed {visible(str(directory))}")
     for record in removed.records:
-        sys.stdout.write(f"dropped the record in {visible(str(record))}\n")
+        result(f"dropped the record in {visible(str(record))}")
+
+
+def _refuse_session(around: Ambient) -> None:
+    """Refuse a command that a tool call of a session runs: consent is a person's [I-9].
+
+    The tools tell their children which session they belong to. A child can take that out of its
+    environment again, so this is a bar and no wall; the wall is the permission gate.
+    """
+    if session := around.env.get(SESSION):
+        raise RosterError(
+            f"{SESSION} is set ({visible(session)}): a running session cannot change what a person"
+            " accepted; run it from your own shell"
+        )
 
 
 def _where(workspace: str | None) -> tuple[Ambient, Places]:

@@ -9,14 +9,18 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import TextIO
 
 import click
 
 from stella import codec
 from stella import limits
+from stella.cli.board import NO_FLIP
 from stella.cli.board import board
+from stella.cli.board import flip_lost
 from stella.cli.flags import Given
 from stella.cli.flags import judged
+from stella.cli.page import for_screen
 from stella.cli.page import tell
 from stella.cli.progress import Progress
 from stella.cli.streams import say
@@ -33,7 +37,11 @@ from stella.session.session import run_once
 from stella.settings.ambient import Ambient
 from stella.settings.ambient import ambient
 from stella.settings.ambient import workspace_of
+from stella.turn.facts import Baselined
 from stella.turn.facts import Fact
+from stella.turn.facts import PipelineBound
+from stella.turn.facts import TurnEnded
+from stella.verdict.rule import VerdictRule
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -100,11 +108,17 @@ def command(ctx: click.Context, /, **flags: object) -> int:
     return perform(wanted, asked.output_format).result.exit_code
 
 
-def perform(options: Options, output_format: str) -> Finished:
-    """Do one run, print what its format wants, and return what came of it [S-21 to S-24]."""
-    progress = Progress()
-    clock = SystemClock()
+def perform(
+    options: Options, output_format: str, out: Callable[[TextIO, str], None] = say
+) -> Finished:
+    """Do one run, print what its format wants, and return what came of it [S-21 to S-24].
+
+    `out` writes a line of the result: a run's exit code is the run's, whoever can read it.
+    """
     clean = redactor_of(options.env)
+    progress = Progress(clean)
+    clock = SystemClock()
+    rules: list[VerdictRule] = []
 
     def told(lines: Iterable[str]) -> None:
         tell(*(clean.text(line)[0] for line in lines))
@@ -113,19 +127,24 @@ def perform(options: Options, output_format: str) -> Finished:
         if output_format == "stream-json":
             plain = codec.plain(record)
             del plain["prev"]
-            say(sys.stdout, codec.encode(plain).decode())
-        told(progress.lines(fact))
+            say(sys.stdout, for_screen(codec.encode(plain).decode(), json=True))
+        if isinstance(fact, PipelineBound):
+            rules.append(fact.rule)
+        if not isinstance(fact, TurnEnded):  # the board's first line says it
+            told(progress.lines(fact))
+        if isinstance(fact, Baselined) and any(flip_lost(rule, fact) for rule in rules):
+            told((f"  {NO_FLIP}: the rule asks for one, and this test did not fail before",))
 
     done = asyncio.run(_signalled(partial(run_once, options, clock, (hear,))))
     with _over():
         result, _ = clean.tree(codec.plain(done.result))
         if output_format == "text":
-            say(sys.stdout, result["answer"])
+            out(sys.stdout, for_screen(result["answer"]))
         elif output_format == "json":
-            say(sys.stdout, codec.encode(result).decode())
+            say(sys.stdout, for_screen(codec.encode(result).decode(), json=True))
         else:
             last = {"seq": None, "ts": stamp(clock.now()), "type": "result", "turn": None}
-            say(sys.stdout, codec.encode({**last, "data": result}).decode())
+            say(sys.stdout, for_screen(codec.encode({**last, "data": result}).decode(), json=True))
         if output_format == "text" or done.result.status.value != "met":
             told(board(done))
         if done.trouble is not None:

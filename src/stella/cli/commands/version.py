@@ -1,14 +1,19 @@
 """`stella version`: what this is and which contracts it speaks [S-1]."""
 
-import sys
-
 import click
 
 from stella import __version__
 from stella import codec
+from stella.cli.page import document
+from stella.cli.page import result
 from stella.wire.points import PROTOCOL_VERSION
 
 JOURNAL_SCHEMA = 1
+LINES = (
+    f"stella {__version__}",
+    f"protocol {PROTOCOL_VERSION}",
+    f"journal schema {JOURNAL_SCHEMA}",
+)
 
 
 @click.command(name="version", help="Show the version and the contracts it speaks.")
@@ -23,8 +28,6 @@ def command(*, as_json: bool, workspace: str | None) -> None:
             "protocol": PROTOCOL_VERSION,
             "journal_schema": JOURNAL_SCHEMA,
         }
-        sys.stdout.write(codec.encode(answer).decode() + "\n")
+        document(codec.encode(answer).decode())
         return
-    sys.stdout.write(
-        f"stella {__version__}\nprotocol {PROTOCOL_VERSION}\njournal schema {JOURNAL_SCHEMA}\n"
-    )
+    result(*LINES)
