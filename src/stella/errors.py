@@ -11,6 +11,7 @@ StellaError                     everything we raise on purpose
 │   └── NotAccepted             its bytes are not the ones a person accepted
 ├── PipelineError               the selected plugins cannot run together
 ├── ModelError                  no model can be used
+├── OutputError                 standard output refused what a command had to say
 └── JournalError                the journal cannot be written or believed
     └── JournalDamaged          a record in it is not what it was
 ```
@@ -112,6 +113,12 @@ class ModelError(StellaError):
     """No model can be used [M2-15]."""
 
     code = "no_model"
+
+
+class OutputError(StellaError):
+    """What a command had to say on standard output was refused, by a full disk for instance."""
+
+    code = "output"
 
 
 class JournalError(StellaError):

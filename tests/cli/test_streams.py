@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stella.cli.streams import Unwritten
 from stella.cli.streams import let_go
 from stella.cli.streams import put
 from stella.cli.streams import say
 from stella.cli.streams import settle
+from stella.errors import OutputError
 from tests.making.child import said
 
 STREAMS = ("stdin", "stdout", "stderr")
@@ -53,7 +53,7 @@ def test_a_full_disk_is_told_and_ends_nothing(capsys: pytest.CaptureFixture[str]
 
 def test_what_must_not_be_lost_raises_once(capsys: pytest.CaptureFixture[str]) -> None:
     with Path("/dev/full").open("w") as stream:
-        with pytest.raises(Unwritten, match="No space left on device"):
+        with pytest.raises(OutputError, match="No space left on device"):
             put(stream, "lost")
         put(stream, "nowhere")
     assert capsys.readouterr().err == ""

@@ -31,7 +31,7 @@ def tell(*lines: str) -> None:
 
 
 def result(*lines: str) -> None:
-    """Write lines that are a command's result; raises `Unwritten` when they are refused."""
+    """Write lines that are a command's result; raises `OutputError` when they are refused."""
     for row in _rows(sys.stdout, lines):
         put(sys.stdout, row)
 

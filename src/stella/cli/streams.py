@@ -10,7 +10,7 @@ import sys
 from typing import Final
 from typing import TextIO
 
-from stella.errors import StellaError
+from stella.errors import OutputError
 
 _STANDARD: Final = (0, 1, 2)
 # A pipe without a reader; a terminal that was closed.
@@ -36,12 +36,6 @@ def settle() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-class Unwritten(StellaError):
-    """What a command had to say on standard output was refused, by a full disk for instance."""
-
-    code = "output"
-
-
 def say(stream: TextIO, text: str) -> None:
     """Write one line at once; when the reader has gone, nowhere, now and later [S-12].
 
@@ -49,13 +43,13 @@ def say(stream: TextIO, text: str) -> None:
     """
     try:
         put(stream, text)
-    except Unwritten as error:
+    except OutputError as error:
         if stream is not sys.stderr:
             say(sys.stderr, f"stella: {error.message}")
 
 
 def put(stream: TextIO, text: str) -> None:
-    """Write one line at once, as `say`; raise `Unwritten` for what is refused, and once only."""
+    """Write one line at once, as `say`; raise `OutputError` for what is refused, and once only."""
     try:
         stream.write(f"{text}\n")
         stream.flush()
@@ -65,9 +59,9 @@ def put(stream: TextIO, text: str) -> None:
             raise unwritten(error) from error
 
 
-def unwritten(error: OSError) -> Unwritten:
+def unwritten(error: OSError) -> OutputError:
     """Return the error for what standard output has refused."""
-    return Unwritten(f"standard output: {error.strerror or error}; what it was is lost")
+    return OutputError(f"standard output: {error.strerror or error}; what it was is lost")
 
 
 def let_go(stream: TextIO) -> None:

@@ -14,8 +14,8 @@ from stella.cli.demo import checked
 from stella.cli.demo import set_up
 from stella.cli.demo import try_test
 from stella.cli.page import tell
-from stella.cli.streams import Unwritten
 from stella.cli.streams import put
+from stella.errors import OutputError
 from stella.errors import UsageError
 from stella.settings.ambient import ambient
 
@@ -36,7 +36,7 @@ def command(*, keep: bool, plain: bool, workspace: str | None, path_value: str |
     tell(f'$ stella run --pipeline verify --test-command "{" ".join(TEST)}" …')
     try:
         done = perform(stage.options(), "text", put)
-    except Unwritten:
+    except OutputError:
         if not keep:
             shutil.rmtree(directory)
         raise
