@@ -22,7 +22,7 @@ signal, or exited with 0 while its runner does not say that tests ran and passed
 from __future__ import annotations
 
 import contextlib
-import importlib
+import ctypes
 import json
 import os
 import re
@@ -192,8 +192,8 @@ class Host:
 
 def conceal() -> None:
     """Keep the test, which is the same user, from writing an answer to /proc/PID/fd/1 of this."""
-    with contextlib.suppress(ImportError, OSError, AttributeError):  # not every platform has both
-        importlib.import_module("ctypes").CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+    if sys.platform == "linux" and ctypes.CDLL(None).prctl(4, 0, 0, 0, 0):  # PR_SET_DUMPABLE
+        raise Refusal("the system leaves the output of this process open to the test")
 
 
 class Ran(NamedTuple):

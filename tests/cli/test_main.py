@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from stella.cli import main
 from stella.cli.main import COMMANDS
 from stella.cli.main import WINDOWS
 from stella.cli.main import run
@@ -83,3 +84,16 @@ def test_a_listing_starts_neither_a_loop_nor_a_drawing_library() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[] 0"
+
+
+def test_a_command_that_stays_open_to_others_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """E127: and does what it was asked all the same."""
+    monkeypatch.setattr(main, "conceal", lambda: "anybody can read this")
+    monkeypatch.setattr(main, "settle", lambda: None)
+    monkeypatch.setattr(main, "run", lambda _: 7)
+    monkeypatch.setattr(main.signal, "signal", lambda *_: None)
+    with pytest.raises(SystemExit, match="7"):
+        main.main()
+    assert capsys.readouterr().err == "stella: anybody can read this\n"

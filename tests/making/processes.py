@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from typing import Final
+
+import pytest
 
 from stella.process.ending import Completed
 from stella.process.run import run
@@ -19,6 +22,14 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 SH = "/bin/sh"
 PYTHON = (sys.executable, "-I", "-S", "-c")
 PATIENCE = 5.0
+
+GET_DUMPABLE: Final = 3  # PR_GET_DUMPABLE
+
+linux_only = pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="asks the Linux kernel for a flag that no other has; that nothing is asked of another, "
+    "which has no /proc to close, is a test of its own and runs everywhere",
+)
 
 # A daemon of the thorough kind: it forks twice and has a session of its own.
 DAEMON = """

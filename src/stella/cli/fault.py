@@ -64,7 +64,9 @@ def exit_status(invoked: Callable[[], Any], arguments: Sequence[str]) -> int:
         let_go(sys.stdout)
         lost = unwritten(error)
         return refused(lost.code, lost.message, lost.exit_code, ())
-    except Exception as error:  # noqa: BLE001  # our own bug: the one place that reports it
+    # The outermost frame of the command: what nobody foresaw is a bug of ours. It is shown whole,
+    # with its traceback, and ends the command with 1; nothing goes on after it [S-23].
+    except Exception as error:  # noqa: BLE001  # no narrower class holds what nobody foresaw
         return _bug(error, arguments)
     return result if isinstance(result, int) else 0
 

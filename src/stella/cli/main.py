@@ -15,10 +15,11 @@ from typing import NoReturn
 import click
 
 from stella.cli.fault import exit_status
+from stella.cli.streams import say
 from stella.cli.streams import settle
 from stella.escape import visible
 from stella.near import suggestion
-from stella.process.shield import shield
+from stella.process.conceal import conceal
 
 COMMANDS: Final = {
     "run": "stella.cli.commands.run",
@@ -97,8 +98,9 @@ def run(arguments: Sequence[str], platform: str = sys.platform) -> int:
 
 def main() -> NoReturn:
     """Run the process's own command line and exit."""
-    shield()
     settle()
+    if (left_open := conceal()) is not None:
+        say(sys.stderr, f"stella: {left_open}")
     status = run(sys.argv[1:])
     if sys.platform != "win32":
         # It has been said what came of it; a signal while the interpreter ends must not differ.
