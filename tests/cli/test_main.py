@@ -1,5 +1,6 @@
 """The command line as a whole: what exists, what does not, and how it ends [S-1 to S-4]."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -93,7 +94,7 @@ def test_a_command_that_stays_open_to_others_says_so(
     monkeypatch.setattr(main, "conceal", lambda: "anybody can read this")
     monkeypatch.setattr(main, "settle", lambda: None)
     monkeypatch.setattr(main, "run", lambda _: 7)
-    monkeypatch.setattr(main.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
     with pytest.raises(SystemExit, match="7"):
         main.main()
     assert capsys.readouterr().err == "stella: anybody can read this\n"

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from stella import limits
 from stella.errors import PackageRefused
 from stella.files import tree
+from stella.files.kind import Kind
 from stella.files.tree import Entry
-from stella.files.tree import Kind
 from stella.files.tree import Package
 from tests.making.child import open_folder
 from tests.making.child import said
@@ -231,24 +231,6 @@ def test_what_is_no_plain_file_is_refused_with_path_and_kind(
     assert kind in message
     with pytest.raises(PackageRefused):
         copied(root, tmp_path / "copy")
-
-
-@pytest.mark.parametrize(
-    ("mode", "kind"),
-    [
-        (stat.S_IFREG, Kind.FILE),
-        (stat.S_IFDIR, Kind.DIRECTORY),
-        (stat.S_IFLNK, Kind.LINK),
-        (stat.S_IFIFO, Kind.FIFO),
-        (stat.S_IFSOCK, Kind.SOCKET),
-        (stat.S_IFCHR, Kind.DEVICE),
-        (stat.S_IFBLK, Kind.DEVICE),
-        (0o150000, Kind.OTHER),
-    ],
-)
-def test_each_kind_is_told_from_its_mode_whatever_the_permissions(mode: int, kind: Kind) -> None:
-    """I-5, A13: a door, a whiteout or another special file is none of the known kinds."""
-    assert {tree.kind_of(mode | bits) for bits in (0, 0o644, 0o7777)} == {kind}
 
 
 def test_a_fifo_in_place_of_the_manifest_is_refused_unopened(tmp_path: Path) -> None:

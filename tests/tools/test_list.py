@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from stella import limits
+from stella.files.kind import Kind
 from stella.message import ErrorClass
 from stella.tools.list import ListFiles
 from stella.tools.list import shown
 from stella.tools.tree import Entry
-from stella.tools.tree import Kind
 from stella.tools.tree import Tree
 from tests.making.hands import hands
 from tests.making.repositories import repository

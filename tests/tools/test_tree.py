@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from stella import limits
+from stella.files.kind import Kind
 from stella.tools.paths import Purpose
 from stella.tools.paths import Spot
 from stella.tools.paths import opened_directory
 from stella.tools.paths import walk
-from stella.tools.tree import Kind
 from stella.tools.tree import Offer
 from stella.tools.tree import Tree
 from stella.tools.tree import View
@@ -84,9 +84,9 @@ def test_links_are_entries_and_not_followed(tmp_path: Path) -> None:
     assert kinds == {
         "d": Kind.DIRECTORY,
         "d/f": Kind.FILE,
-        "loop": Kind.OTHER,
-        "out": Kind.OTHER,
-        "pipe": Kind.OTHER,
+        "loop": Kind.LINK,
+        "out": Kind.LINK,
+        "pipe": Kind.FIFO,
     }
 
 

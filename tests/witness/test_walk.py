@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from stella import limits
-from stella.witness.walk import Kind
+from stella.files.kind import Kind
 from stella.witness.walk import Walk
 from stella.witness.walk import beneath
 from stella.witness.walk import left_out

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -21,6 +20,8 @@ from typing import Final
 from stella import limits
 from stella.errors import PackageRefused
 from stella.escape import visible
+from stella.files.kind import Kind
+from stella.files.kind import kind_of
 from stella.files.write import sync_directory
 
 CONFIGURED: Final = ".stella-configured.json"
@@ -35,34 +36,6 @@ _FILE_MODE: Final = 0o644
 _DIRECTORY_MODE: Final = 0o755
 _PRIVATE_MODE: Final = 0o700
 _ONLY: Final = "a package holds only regular files and directories of its own"
-
-
-class Kind(Enum):
-    """What stands at a path; the value is how a person is told."""
-
-    FILE = "regular file"
-    DIRECTORY = "directory"
-    LINK = "symbolic link"
-    FIFO = "fifo"
-    SOCKET = "socket"
-    DEVICE = "device"
-    OTHER = "special file"
-
-
-_KINDS: Final = {
-    stat.S_IFREG: Kind.FILE,
-    stat.S_IFDIR: Kind.DIRECTORY,
-    stat.S_IFLNK: Kind.LINK,
-    stat.S_IFIFO: Kind.FIFO,
-    stat.S_IFSOCK: Kind.SOCKET,
-    stat.S_IFCHR: Kind.DEVICE,
-    stat.S_IFBLK: Kind.DEVICE,
-}
-
-
-def kind_of(mode: int) -> Kind:
-    """Return the kind that a `st_mode` stands for [I-5]."""
-    return _KINDS.get(stat.S_IFMT(mode), Kind.OTHER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ nobody accepted.
 from typing import Final
 
 from stella.errors import PackageRefused
-from stella.files.tree import Kind
+from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.plugin import PluginManifest
 

@@ -20,7 +20,7 @@ from stella.errors import RosterError
 from stella.escape import visible
 from stella.escape import visible_flagged
 from stella.files import tree
-from stella.files.tree import Kind
+from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine

@@ -19,7 +19,7 @@ from stella.errors import PackageRefused
 from stella.escape import counted
 from stella.escape import visible
 from stella.files import tree
-from stella.files.tree import Kind
+from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.runtime import Runtime
 from stella.process.environment import withheld

@@ -23,8 +23,8 @@ from stella.codec import Word
 from stella.errors import RosterError
 from stella.errors import UsageError
 from stella.escape import visible
+from stella.files.kind import kind_of
 from stella.files.tree import DIRECTORY
-from stella.files.tree import kind_of
 from stella.files.tree import lies_in
 from stella.files.write import sync_directory
 

@@ -15,7 +15,7 @@ from stella.consent.text import Resolution
 from stella.errors import PackageRefused
 from stella.escape import visible
 from stella.files import tree
-from stella.files.tree import Kind
+from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.oracle import Command
 from stella.manifest.plugin import PluginManifest

@@ -20,6 +20,7 @@ import msgspec
 from stella import limits
 from stella.authority.risk import Risk
 from stella.escape import excerpt
+from stella.files.kind import Kind
 from stella.message import ErrorClass
 from stella.message import Failure
 from stella.message import Output
@@ -39,7 +40,6 @@ from stella.tools.text import path_shown
 from stella.tools.tool import Tool
 from stella.tools.tool import ToolContext
 from stella.tools.tool import contract
-from stella.tools.tree import Kind
 from stella.tools.tree import View
 from stella.tools.tree import offered
 from stella.tools.tree import surveyed

@@ -10,9 +10,10 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field
-from enum import Enum
 
 from stella import limits
+from stella.files.kind import Kind
+from stella.files.kind import kind_of
 from stella.files.write import TEMPORARY
 from stella.process.git import listed
 from stella.tools.paths import DIRECTORY
@@ -20,14 +21,6 @@ from stella.tools.paths import GIT
 from stella.tools.paths import PRIVATE
 from stella.tools.paths import Parts
 from stella.tools.tool import ToolContext
-
-
-class Kind(Enum):
-    """What an entry is; only directories are looked into."""
-
-    FILE = "file"
-    DIRECTORY = "directory"
-    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +124,7 @@ class _Survey:
             if self.view.offer is None or self.view.offer.shows(
                 "/".join((*self.view.base, *parts))
             ):
-                kind = Kind.FILE if stat.S_ISREG(mode) else Kind.OTHER
-                self.entries.append(Entry(path="/".join(parts), kind=kind))
+                self.entries.append(Entry(path="/".join(parts), kind=kind_of(mode)))
         elif self.enters(parts):
             self.entries.append(Entry(path="/".join(parts), kind=Kind.DIRECTORY))
             if self.view.depth is None or len(parts) < self.view.depth:

@@ -16,11 +16,11 @@ from typing import Final
 
 from stella import limits
 from stella.escape import visible
+from stella.files.kind import Kind
 from stella.witness import pattern
 from stella.witness.artifact import readable
 from stella.witness.runners import Runner
 from stella.witness.walk import Entry
-from stella.witness.walk import Kind
 from stella.witness.walk import Place
 from stella.witness.walk import Walk
 from stella.witness.walk import beneath

@@ -20,8 +20,8 @@ from typing import Final
 
 from stella import limits
 from stella.clock import Clock
+from stella.files.kind import Kind
 from stella.process.git import listed
-from stella.witness.walk import Kind
 from stella.witness.walk import Walk
 from stella.witness.walk import left_out
 from stella.witness.walk import parent

@@ -8,26 +8,17 @@ import os
 from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from stella import limits
+from stella.files.kind import Kind
 
 _VERSION_CONTROL: Final = ".git"
 # Written by the host itself and picked up by no runner [Q-1].
 _OURS: Final = (".stella/private", ".stella/candidates")
 
 Place = tuple[str, ...]
-
-
-class Kind(Enum):
-    """What an entry is, no link followed."""
-
-    FILE = "file"
-    DIRECTORY = "directory"
-    LINK = "link"
-    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from stella.escape import visible
+from stella.files.kind import Kind
 from stella.witness import pattern
 from stella.witness.appearing import Bounds
 from stella.witness.appearing import Scope
@@ -29,7 +30,6 @@ from stella.witness.named import mode_of
 from stella.witness.named import relative
 from stella.witness.runners import Runner
 from stella.witness.walk import Entry
-from stella.witness.walk import Kind
 from stella.witness.walk import Place
 from stella.witness.walk import Walk
 from stella.witness.walk import beneath
