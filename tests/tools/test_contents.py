@@ -15,6 +15,7 @@ from stella.message import Failure
 from stella.tools.contents import blocks
 from stella.tools.contents import digest_of
 from stella.tools.contents import line_count
+from stella.tools.contents import measure
 from stella.tools.contents import opened
 from stella.tools.paths import Purpose
 from stella.tools.paths import Spot
@@ -125,3 +126,10 @@ def test_the_digest_is_that_of_all_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("data", "lines"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"\n\nb", 3)])
 def test_lines_are_counted_with_a_last_one_that_has_no_end(data: bytes, lines: int) -> None:
     assert line_count(data) == lines
+
+
+def test_a_measure_says_size_lines_and_digest() -> None:
+    """[T2-13]"""
+    found = measure(b"a\nb")
+    assert (found.bytes, found.lines, found.shown) == (3, 2, "3 bytes, 2 lines")
+    assert found.sha256 == hashlib.sha256(b"a\nb").hexdigest()

@@ -62,6 +62,9 @@ _STEERING: Final = frozenset(
 _STEERING_PREFIXES: Final = ("GIT_CONFIG", "GIT_SSH")
 _OURS: Final = "STELLA_"
 
+SESSION: Final = "STELLA_SESSION_ID"
+"""What tells a tool's child which session it belongs to [T2-47]."""
+
 
 def withheld(names: Iterable[str], registered: frozenset[str]) -> tuple[str, ...]:
     """Return those of `names` that are credentials, in their order and as written [T-11].

@@ -11,8 +11,10 @@ import stat
 from collections.abc import AsyncIterator
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from stella import limits
+from stella.escape import counted
 from stella.message import Failure
 from stella.tools.paths import FILE
 from stella.tools.paths import Spot
@@ -59,6 +61,25 @@ async def digest_of(descriptor: int) -> str:
     async for block in blocks(descriptor):
         digest.update(block)
     return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """What a result tells of a file's contents [T2-13]: how large, how many lines, which."""
+
+    bytes: int
+    lines: int
+    sha256: str
+
+    @property
+    def shown(self) -> str:
+        """The size in words."""
+        return f"{counted(self.bytes, 'byte')}, {counted(self.lines, 'line')}"
+
+
+def measure(data: bytes) -> Measure:
+    """Return the measure of contents."""
+    return Measure(bytes=len(data), lines=line_count(data), sha256=hashlib.sha256(data).hexdigest())
 
 
 def line_count(data: bytes) -> int:

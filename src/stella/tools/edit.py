@@ -2,6 +2,7 @@
 
 import hashlib
 from contextlib import ExitStack
+from dataclasses import asdict
 from dataclasses import dataclass
 from dataclasses import field
 from typing import Annotated
@@ -25,7 +26,7 @@ from stella.tools.change import too_large
 from stella.tools.change import unseen
 from stella.tools.change import writable
 from stella.tools.contents import blocks
-from stella.tools.contents import line_count
+from stella.tools.contents import measure
 from stella.tools.contents import opened
 from stella.tools.paths import Purpose
 from stella.tools.paths import Spot
@@ -190,21 +191,11 @@ def _edited(drafts: list[_Draft], context: ToolContext) -> Output:
     lines: list[str] = []
     entries: list[dict[str, Any]] = []
     for draft in drafts:
-        data = draft.contents.data
-        digest, count = hashlib.sha256(data).hexdigest(), line_count(data)
-        context.seen.edited(draft.spot.path, digest, count)
+        now = measure(draft.contents.data)
+        context.seen.edited(draft.spot.path, now.sha256, now.lines)
         done = counted(draft.count, "replacement")
-        size = f"{counted(len(data), 'byte')}, {counted(count, 'line')}"
-        lines.append(f"{path_shown(draft.spot.given)[0]}: {done}; now {size}")
-        entries.append(
-            {
-                "path": draft.spot.given,
-                "replacements": draft.count,
-                "bytes": len(data),
-                "lines": count,
-                "sha256": digest,
-            }
-        )
+        lines.append(f"{path_shown(draft.spot.given)[0]}: {done}; now {now.shown}")
+        entries.append({"path": draft.spot.given, "replacements": draft.count, **asdict(now)})
     return succeeded("\n".join(lines), {"files": entries})
 
 

@@ -19,6 +19,7 @@ from stella.authority.contract import ToolContract
 from stella.authority.risk import Risk
 from stella.clock import Clock
 from stella.message import Output
+from stella.process.environment import SESSION
 from stella.tools.paths import Root
 from stella.tools.schema import accept
 from stella.tools.schema import schema_of
@@ -49,7 +50,7 @@ class ToolContext:
     @property
     def child_environment(self) -> dict[str, str]:
         """The environment of a child, with what every child is told [T2-47]."""
-        told = {"STELLA_SESSION_ID": self.session_id, "STELLA_WORKSPACE": self.root.path}
+        told = {SESSION: self.session_id, "STELLA_WORKSPACE": self.root.path}
         return dict(self.environment) | told
 
     def token(self) -> str:

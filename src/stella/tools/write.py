@@ -1,7 +1,7 @@
 """The tool `write_file`: exactly these contents, for one file or for several [T2-13]."""
 
-import hashlib
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import Annotated
 from typing import Any
 from typing import Final
@@ -10,7 +10,6 @@ import msgspec
 
 from stella import limits
 from stella.authority.risk import Risk
-from stella.escape import counted
 from stella.message import Failure
 from stella.message import Output
 from stella.message import succeeded
@@ -21,7 +20,7 @@ from stella.tools.change import risk_of
 from stella.tools.change import to_change
 from stella.tools.change import too_large
 from stella.tools.change import twice
-from stella.tools.contents import line_count
+from stella.tools.contents import measure
 from stella.tools.paths import Spot
 from stella.tools.schema import one_form
 from stella.tools.text import path_shown
@@ -98,20 +97,12 @@ def _written(puts: list[Put], context: ToolContext) -> Output:
     lines: list[str] = []
     entries: list[dict[str, Any]] = []
     for put in puts:
-        digest, count = hashlib.sha256(put.data).hexdigest(), line_count(put.data)
-        context.seen.wrote(put.spot.path, digest, count)
-        size = f"{counted(len(put.data), 'byte')}, {counted(count, 'line')}"
+        now = measure(put.data)
+        context.seen.wrote(put.spot.path, now.sha256, now.lines)
         word = "written over" if put.spot.status is not None else "created"
-        lines.append(f"{path_shown(put.spot.given)[0]}: {word}, {size}")
-        entries.append(
-            {
-                "path": put.spot.given,
-                "created": put.spot.status is None,
-                "bytes": len(put.data),
-                "lines": count,
-                "sha256": digest,
-            }
-        )
+        lines.append(f"{path_shown(put.spot.given)[0]}: {word}, {now.shown}")
+        created = put.spot.status is None
+        entries.append({"path": put.spot.given, "created": created, **asdict(now)})
     return succeeded("\n".join(lines), {"files": entries})
 
 

@@ -5,7 +5,6 @@ No command of this module starts a process of any plugin [I-67].
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -18,6 +17,7 @@ from stella.cli.prompt import ask
 from stella.clock import SystemClock
 from stella.errors import RosterError
 from stella.escape import visible
+from stella.process.environment import SESSION
 from stella.providers.keys import KEY_VARIABLES
 from stella.roster.install import Declined
 from stella.roster.install import Proposal
@@ -36,9 +36,6 @@ from stella.roster.start import Lookup
 from stella.settings.ambient import Ambient
 from stella.settings.ambient import ambient
 from stella.settings.ambient import workspace_of
-
-SESSION: Final = "STELLA_SESSION_ID"
-"""What a tool call's processes have in their environment."""
 
 _WORKSPACE = click.option("--workspace", metavar="DIR", help="Root of the work.")
 
