@@ -64,12 +64,12 @@ runpy.run_path(sys.argv[1], run_name="__main__")
 ELSEWHERE = """
 import ctypes, runpy, sys
 from types import SimpleNamespace
-conceal = runpy.run_path(sys.argv[1])["conceal"]
+plugin = runpy.run_path(sys.argv[1])
 sys.platform, answer = sys.argv[2], int(sys.argv[3])
 ctypes.CDLL = lambda name: SimpleNamespace(prctl=lambda *words: answer)
 try:
-    print(conceal())
-except Exception as error:
+    print(plugin["conceal"]())
+except plugin["Refusal"] as error:
     print(error)
 """
 
