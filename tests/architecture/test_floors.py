@@ -24,7 +24,17 @@ FLOORS = (
     ("consent", "verdict"),
     ("turn",),
     ("process", "files", "clock"),
-    ("settings", "roster", "wrapper", "witness", "tools", "candidates", "providers", "journal"),
+    (
+        "settings",
+        "roster",
+        "context",
+        "wrapper",
+        "witness",
+        "tools",
+        "candidates",
+        "providers",
+        "journal",
+    ),
     ("session",),
     ("cli",),
 )
