@@ -76,7 +76,8 @@ def damaged(error: sqlite3.Error) -> bool:
 @contextmanager
 def opened(path: Path, stop: Event) -> Iterator["Index"]:
     """Open the index at `path`, an empty file included; `stop` ends whatever it does."""
-    connection = sqlite3.connect(path, isolation_level=None)
+    # No other session is in the directory, so there is nobody to wait for.
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
         connection.executescript(
             "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
