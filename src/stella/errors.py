@@ -3,6 +3,7 @@
 ```
 StellaError                     everything we raise on purpose
 ├── UsageError                  the command line asked for what cannot be; exit 2
+│   ├── SettingsError           a settings file that must not be used [S2-4]; exit 2
 │   └── TestCommandError        the test command cannot be read [G-4 to G-9]; exit 2
 ├── ShapeError(faults)          outside data had the wrong shape; every fault has a place
 │   └── ManifestError           a plugin.toml that must not load
@@ -44,6 +45,12 @@ class UsageError(StellaError):
 
     code = "usage"
     exit_code = 2
+
+
+class SettingsError(UsageError):
+    """Settings that cannot be used; the message holds every fault of every file [S2-4]."""
+
+    code = "settings"
 
 
 class TestCommandError(UsageError):

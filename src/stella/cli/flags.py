@@ -6,6 +6,7 @@ Nothing is read or started here. A flag that could not be judged hides no other.
 from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from typing import Final
 
 from stella import limits
@@ -17,6 +18,9 @@ from stella.near import clause
 from stella.near import near
 from stella.near import suggestion
 from stella.session.options import Pipeline
+from stella.settings.load import Settings
+from stella.settings.schema import names_of
+from stella.settings.sections import MODEL_NAMES
 from stella.witness.command import parse_test_command
 
 FORMATS: Final = ("text", "json", "stream-json")
@@ -48,6 +52,8 @@ class Given:
     max_steps: str | None = None
     output_format: str | None = None
     permissions: str | None = None
+    model: str | None = None
+    tier: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     behind: tuple[str, ...] = ()
 
@@ -59,45 +65,37 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flags:
-    """What a command line asks for."""
+    """What a command line asks for, with the settings where it says nothing.
+
+    `models` are the models that `--tier` gives to names of `[tiers]` [M2-54].
+    """
 
     pipeline: Pipeline | None
     max_steps: int
     output_format: str
     mode: Mode
     mode_source: str
+    models: Mapping[str, str] = field(default_factory=dict)
 
 
-def judged(given: Given, known: tuple[str, ...]) -> Flags:
+def judged(given: Given, known: tuple[str, ...], settings: Settings | None = None) -> Flags:
     """Return what the flags ask for, or raise one `UsageError` that names every fault [S-2].
 
-    `known` are all flags there are, for near misses.
+    `known` are all flags there are, for near misses. `settings` hold where no flag says
+    something else: a default pipeline gives the test flags a meaning as `--pipeline` does [D-10].
     """
+    settings = settings or Settings()
     faults = _unknown(given, known)
     test_faults: list[str] = []
-
-    def number(flag: str, text: str | None, low: int, high: int, default: int) -> int:
-        if text is None:
-            return default
-        digits = text.lstrip("0") or "0"
-        if text.isascii() and text.isdigit() and len(digits) < 10 and low <= int(digits) <= high:  # noqa: PLR2004  # longer ones are out of every range
-            return int(digits)
-        faults.append(f"{flag}: expected {low} to {high}, got {visible(text)}")
-        return default
-
-    steps = number("--max-steps", given.max_steps, 1, limits.STEPS_MAX, limits.STEPS_DEFAULT)
-    holds = number("--max-holds", given.max_holds, 0, limits.HOLDS_MAX, limits.HOLDS_DEFAULT)
-    secs = number(
-        "--test-timeout",
-        given.test_timeout,
-        limits.TEST_SECS_MIN,
-        limits.TEST_SECS_MAX,
-        limits.TEST_SECS_DEFAULT,
-    )
+    steps = _number("max_steps", given, (1, limits.STEPS_MAX), limits.STEPS_DEFAULT, faults)
+    holds = _number("max_holds", given, (0, limits.HOLDS_MAX), settings.max_holds, faults)
+    bounds = (limits.TEST_SECS_MIN, limits.TEST_SECS_MAX)
+    secs = _number("test_timeout", given, bounds, settings.test_secs, faults)
     form = _word("--output-format", given.output_format, FORMATS, "text", faults)
     modes = tuple(mode.value for mode in Mode)
     mode = _mode(given.permissions, modes, faults)
-    names = _names(given, faults)
+    models = _models(given, faults)
+    names = _names(given, settings.pipeline, faults)
     if given.test_command is not None:
         _try(lambda: parse_test_command(given.test_command or ""), test_faults)
     if names is None:
@@ -109,7 +107,41 @@ def judged(given: Given, known: tuple[str, ...]) -> Flags:
         output_format=form,
         mode=Mode(mode),
         mode_source="flag" if given.permissions else "default",
+        models=models,
     )
+
+
+def _number(
+    name: str, given: Given, bounds: tuple[int, int], default: int, faults: list[str]
+) -> int:
+    """Return the number that a flag gives, `default` without one."""
+    text: str | None = getattr(given, name)
+    if text is None:
+        return default
+    low, high = bounds
+    digits = text.lstrip("0") or "0"
+    if text.isascii() and text.isdigit() and len(digits) < 10 and low <= int(digits) <= high:  # noqa: PLR2004  # longer ones are out of every range
+        return int(digits)
+    flag = f"--{name.replace('_', '-')}"
+    faults.append(f"{flag}: expected {low} to {high}, got {visible(text)}")
+    return default
+
+
+def _models(given: Given, faults: list[str]) -> dict[str, str]:
+    """Return the models that `--tier` gives, by name [M2-51, M2-54]."""
+    models: dict[str, str] = {}
+    for row in given.tier:
+        name, _, model = (part.strip() for part in row.partition("="))
+        if not name or not model:
+            faults.append(f'--tier: expected NAME=MODEL, got "{visible(row)}"')
+        elif name not in MODEL_NAMES:
+            faults.append(f'--tier: "{visible(name)}" is none; {suggestion(name, MODEL_NAMES)}')
+        elif models.setdefault(name, model) != model:
+            faults.append(f"--tier: {name} is given two models; keep one")
+    worker = models.get("worker")
+    if worker is not None and given.model not in (None, worker):
+        faults.append("--model and --tier worker choose different models; keep one")
+    return models
 
 
 def _pipeline(given: Given, names: tuple[str, ...], secs: int, holds: int) -> Pipeline:
@@ -123,19 +155,21 @@ def _pipeline(given: Given, names: tuple[str, ...], secs: int, holds: int) -> Pi
     )
 
 
-def _names(given: Given, faults: list[str]) -> tuple[str, ...] | None:
-    """Return the selected names, None without a pipeline [D-1, D-5]."""
+def _names(
+    given: Given, default: tuple[str, ...] | None, faults: list[str]
+) -> tuple[str, ...] | None:
+    """Return the selected names, else those of settings, None without a pipeline [D-1, D-5]."""
     if given.pipeline is None:
-        return None
+        return None if given.no_pipeline else default
     if given.no_pipeline:
         faults.append("--pipeline and --no-pipeline exclude each other; give one of them")
-    names = tuple(part.strip() for part in given.pipeline.split(","))
-    if not all(names):
+    names = names_of(given.pipeline)
+    if names is None:
         faults.append(
             f'--pipeline: "{visible(given.pipeline)}" has an empty part; '
             "give names with one comma between them"
         )
-    return names
+    return names or ()
 
 
 def _ungranted(given: Given) -> list[str]:

@@ -5,10 +5,12 @@ Nothing here is read from the environment; a surface hands in what it was given 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
 
 from stella import limits
 from stella.authority.gate import Mode
+from stella.settings.schema import TIERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,10 @@ class Pipeline:
 class Options:
     """One run of one session; `env` is the host's whole environment, `home` the person's.
 
-    `umask` is the person's own, for what a shell makes.
+    `umask` is the person's own, for what a shell makes. `tiers` is the whole table of tier to
+    seat [D-50], `seats` the model of each seat that has one of its own; a seat without takes the
+    worker's, which is `model` [M2-53]. `settings` are the files that were read, each with `path`
+    and `sha256` [S2-14].
     """
 
     workspace: Path
@@ -47,3 +52,6 @@ class Options:
     surface: str = "cli"
     umask: int = limits.UMASK
     principal: str = "user"
+    tiers: Mapping[str, str] = field(default_factory=lambda: TIERS)
+    seats: Mapping[str, str] = field(default_factory=dict)
+    settings: tuple[Mapping[str, str], ...] = ()

@@ -19,6 +19,10 @@ from stella.files.tree import lies_in
 
 STELLA: Final = ".stella"
 
+_SWITCH: Final = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off", ""), False),
+}
 _VERSION_CONTROL: Final = (".git", ".hg", ".jj", ".svn")
 
 
@@ -69,6 +73,20 @@ def surrounding(env: Mapping[str, str], cwd: Path) -> Ambient:
             raise UsageError("HOME is not set; set it, or STELLA_HOME to a directory of your own")
         home = _canonical(person / STELLA)
     return Ambient(env=env, home=home, person=person, cwd=_canonical(cwd))
+
+
+def switched(env: Mapping[str, str], name: str) -> bool:
+    """Return whether a boolean variable is on; an empty one is unset [S2-31].
+
+    Raises `UsageError` naming the variable for any other text.
+    """
+    value = env.get(name, "")
+    found = _SWITCH.get(value.strip().casefold())
+    if found is None:
+        raise UsageError(
+            f'{name}: expected 1, true, yes or on, or 0, false, no or off, got "{visible(value)}"'
+        )
+    return found
 
 
 def workspace_of(given: str | None, around: Ambient) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TextIO
@@ -28,6 +29,7 @@ from stella.clock import SystemClock
 from stella.clock import stamp
 from stella.errors import ModelError
 from stella.errors import UsageError
+from stella.escape import visible
 from stella.journal.entry import Record
 from stella.session.drive import Drive
 from stella.session.options import Options
@@ -37,6 +39,10 @@ from stella.session.session import run_once
 from stella.settings.ambient import Ambient
 from stella.settings.ambient import ambient
 from stella.settings.ambient import workspace_of
+from stella.settings.load import FILE
+from stella.settings.load import Settings
+from stella.settings.load import load
+from stella.settings.schema import MODEL_OF
 from stella.turn.facts import Baselined
 from stella.turn.facts import Fact
 from stella.turn.facts import PipelineBound
@@ -69,10 +75,11 @@ class _Run(click.Command):
 @click.argument("words", metavar="[PROMPT|-]", nargs=-1)
 @_option("--workspace", "Root of the work; default: the repository you stand in.", "DIR")
 @_option("--model", "Which model answers, such as script:FILE.", "NAME")
+@click.option("--tier", multiple=True, metavar="NAME=MODEL", help="Model of a tier; repeatable.")
 @_option("--permissions", "read-only, workspace (default) or all.", "MODE")
 @_option("--max-steps", f"Model calls of one turn, 1 to {limits.STEPS_MAX}.", "N")
 @_option("--pipeline", "Plugins that wrap the run.", "NAME[,NAME]")
-@click.option("--no-pipeline", is_flag=True, help="Run without a pipeline.")
+@click.option("--no-pipeline", is_flag=True, help="Run without a pipeline, whatever settings name.")
 @_option("--test-command", "The test that the plugins are granted.", "TEXT")
 @_option("--test-timeout", f"Seconds it may take, 1 to {limits.TEST_SECS_MAX}.", "SECS")
 @click.option(
@@ -89,10 +96,12 @@ def command(ctx: click.Context, /, **flags: object) -> int:
     known = tuple(name for option in options for name in option.opts)
     named = {key: value for key, value in flags.items() if key in Given.__dataclass_fields__}
     given = Given(behind=ctx.obj, **named)  # type: ignore[arg-type]  # click's own types
-    asked = judged(given, known)
-    model, source = _model(flags["model"], around)
+    workspace = workspace_of(_text(flags["workspace"]), around)
+    settings = load(around.home, workspace, around.env)
+    asked = judged(given, known, settings)
+    model, source = _model(given.model, asked.models, around, settings)
     wanted = Options(
-        workspace=workspace_of(_text(flags["workspace"]), around),
+        workspace=workspace,
         home=around.home,
         cwd=around.cwd,
         env=around.env,
@@ -104,7 +113,11 @@ def command(ctx: click.Context, /, **flags: object) -> int:
         max_steps=asked.max_steps,
         pipeline=asked.pipeline,
         umask=around.umask,
+        tiers=settings.tiers,
+        seats=_seats({**settings.models, **asked.models, "worker": model}),
+        settings=tuple({"path": file.path, "sha256": file.sha256} for file in settings.files),
     )
+    tell(*(f"stella: {notice}" for notice in settings.notices))
     return perform(wanted, asked.output_format).result.exit_code
 
 
@@ -198,16 +211,28 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _model(given: object, around: Ambient) -> tuple[str, str]:
-    """Return the model and where the choice came from [M2-15]."""
-    if isinstance(given, str):
+def _model(
+    given: str | None, models: Mapping[str, str], around: Ambient, settings: Settings
+) -> tuple[str, str]:
+    """Return the model and where the choice came from [M2-15, M2-51]."""
+    if given is not None:
         return given, "flag"
+    if worker := models.get("worker"):
+        return worker, "flag"
     if from_env := around.env.get("STELLA_MODEL"):
         return from_env, "STELLA_MODEL"
+    if settings.model:
+        return settings.model, "settings"
     raise ModelError(
-        "no model is chosen; give --model script:FILE, or set STELLA_MODEL "
+        "no model is chosen; give --model script:FILE, set STELLA_MODEL, or name one in "
+        f"{visible(str(around.home / FILE))} as [model] default or as [tiers] worker "
         "(models of providers come with a later release)"
     )
+
+
+def _seats(models: Mapping[str, str]) -> dict[str, str]:
+    """Return the model of each seat that has one [M2-53]."""
+    return {seat: models[name] for seat, name in MODEL_OF.items() if name in models}
 
 
 def _prompt(given: str | None) -> str:

@@ -1,0 +1,227 @@
+"""What a settings file may say, and what of it this release acts on [S2-4, S2-20 to S2-28].
+
+Bytes in, values or every fault out; nothing here opens a file. A section or key that is defined
+but not acted on yet is a fault that says so, so that nobody relies on what has no effect.
+"""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated
+from typing import Any
+from typing import Final
+from typing import TypeVar
+
+import msgspec
+
+from stella import codec
+from stella import limits
+from stella.codec import Refused
+from stella.codec import Word
+from stella.escape import visible
+from stella.manifest.scan import overreach
+from stella.settings.sections import MODEL_NAMES
+from stella.settings.sections import Scope
+from stella.settings.sections import Trouble
+from stella.settings.sections import looked_over
+
+_BOM: Final = b"\xef\xbb\xbf"
+_WHERE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+_VERSION: Final = 1
+
+T = TypeVar("T")
+
+
+class Seat(Word):
+    """A chair at which a model sits; the person gives each its model [D-50]."""
+
+    WORKER = "worker"
+    TRIAGE = "triage"
+    RESEARCH = "research"
+    PLAN = "plan"
+    VERDICT = "verdict"
+
+
+TIERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{seat.value: seat.value for seat in (Seat.WORKER, Seat.TRIAGE, Seat.RESEARCH, Seat.PLAN)},
+        "verifier": Seat.VERDICT.value,
+    }
+)
+"""Which seat a plugin's tier is bound to where the person says nothing else [D-50]."""
+
+MODEL_OF: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        Seat.WORKER.value: "worker",
+        Seat.TRIAGE.value: "cheap",
+        Seat.RESEARCH.value: "research",
+        Seat.PLAN.value: "plan",
+        Seat.VERDICT.value: "verifier",
+    }
+)
+"""Which entry of `[tiers]` names the model of a seat [M2-53]."""
+
+
+class Meta(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """The optional header [S2-5]."""
+
+    schema_version: int | None = None
+    scope: str | None = None
+
+
+class ModelTable(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """`[model]` [S2-20]."""
+
+    default: str | None = None
+
+
+class PipelineTable(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """`[pipeline]`; `test_timeout_secs` are seconds, `tiers` binds tiers to seats [D-7, S2-26]."""
+
+    default: str | None = None
+    max_holds: Annotated[int, msgspec.Meta(ge=0, le=limits.HOLDS_MAX)] | None = None
+    test_timeout_secs: (
+        Annotated[int, msgspec.Meta(ge=limits.TEST_SECS_MIN, le=limits.TEST_SECS_MAX)] | None
+    ) = None
+    tiers: dict[str, Seat] = msgspec.field(default_factory=dict)
+
+
+class TiersTable(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """`[tiers]`: the model of each name [M2-50]."""
+
+    worker: str | None = None
+    cheap: str | None = None
+    verifier: str | None = None
+    plan: str | None = None
+    research: str | None = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The names that have a model."""
+        found = {name: getattr(self, name) for name in MODEL_NAMES}
+        return {name: model for name, model in found.items() if model is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsFile:
+    """What one file says; `ignored` are places that have no say in a file of its scope [A-70]."""
+
+    model: ModelTable
+    pipeline: PipelineTable
+    tiers: TiersTable
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The members of the default pipeline, None without one [D-5]."""
+        text = self.pipeline.default
+        return None if text is None else names_of(text)
+
+    @property
+    def worker(self) -> str | None:
+        """The model that this file chooses for the session [M2-51]."""
+        return self.model.default if self.model.default is not None else self.tiers.worker
+
+
+def names_of(text: str) -> tuple[str, ...] | None:
+    """Return the members a pipeline's text names, None when a part of it is empty [D-1]."""
+    names = tuple(part.strip() for part in text.split(","))
+    return names if all(names) else None
+
+
+def read_settings(data: bytes, scope: Scope) -> SettingsFile | tuple[Trouble, ...]:
+    """Return what the bytes of a settings file say, or all that is wrong with them [S2-4].
+
+    The faults are in the order of the sections in the file.
+    """
+    tree = _tree(data)
+    if isinstance(tree, Trouble):
+        return (tree,)
+    looked = looked_over(tree, scope)
+    troubles = list(looked.troubles)
+    meta = _decoded(Meta, "meta", looked.tree, troubles)
+    model = _decoded(ModelTable, "model", looked.tree, troubles)
+    pipeline = _decoded(PipelineTable, "pipeline", looked.tree, troubles)
+    tiers = _decoded(TiersTable, "tiers", looked.tree, troubles)
+    troubles += [*_meta(meta, scope), *_pipeline(pipeline), *_models(model, tiers)]
+    if troubles:
+        order = list(tree)
+        return tuple(sorted(troubles, key=lambda trouble: order.index(trouble.section)))
+    return SettingsFile(model=model, pipeline=pipeline, tiers=tiers, ignored=looked.ignored)
+
+
+def _tree(data: bytes) -> dict[str, Any] | Trouble:
+    if data.startswith(_BOM):
+        return Trouble(message="a byte-order mark stands at byte 0; save it as UTF-8 without one")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return Trouble(message=f"byte {error.start} is not UTF-8; save the file as UTF-8")
+    if fault := overreach(text):
+        message = "more is nested, or a number is longer, than any setting is"
+        return Trouble(message=message, line=fault.line, column=fault.column)
+    try:
+        return codec.parse_toml(text)
+    except Refused as refused:
+        return _syntax(refused.reasons[0].message)
+
+
+def _syntax(detail: str) -> Trouble:
+    found = _WHERE.search(detail)
+    said = visible(detail[: found.start()] if found else detail)
+    line, column = (int(found[1]), int(found[2])) if found and found[1] else (None, None)
+    return Trouble(message=f"the file is not TOML: {said}", line=line, column=column)
+
+
+def _decoded(kind: type[T], section: str, tree: dict[str, Any], troubles: list[Trouble]) -> T:
+    """Return a section, an empty one when it is faulty: its faults join `troubles`."""
+    try:
+        return codec.decode(kind, tree.get(section, {}))
+    except Refused as refused:
+        for fault in refused.reasons:
+            place = f"{section}.{fault.at}" if fault.path else section
+            troubles.append(Trouble(section=section, at=place, message=fault.message))
+    return kind()
+
+
+def _meta(meta: Meta, scope: Scope) -> Iterator[Trouble]:
+    if meta.schema_version not in (None, _VERSION):
+        said = f"this release reads version {_VERSION}, got {meta.schema_version}"
+        yield Trouble(section="meta", at="meta.schema_version", message=said)
+    if meta.scope not in (None, scope.value):
+        said = f'this is the {scope.value} file, got "{visible(meta.scope or "")}"'
+        yield Trouble(section="meta", at="meta.scope", message=said)
+
+
+def _pipeline(table: PipelineTable) -> Iterator[Trouble]:
+    if table.default is not None and names_of(table.default) is None:
+        said = f'"{visible(table.default)}" has an empty part; give names with one comma between'
+        yield Trouble(section="pipeline", at="pipeline.default", message=said)
+    if any(not tier.strip() for tier in table.tiers):
+        said = "a tier has no name; give each row the name that plugins ask for"
+        yield Trouble(section="pipeline", at="pipeline.tiers", message=said)
+
+
+def _models(model: ModelTable, tiers: TiersTable) -> Iterator[Trouble]:
+    rows = {("model", "default"): model.default}
+    rows |= {("tiers", name): found for name, found in tiers.given.items()}
+    for (section, key), named in rows.items():
+        if named is not None and not named.strip():
+            said = "the name of a model is blank; give one, or take the key out"
+            yield Trouble(section=section, at=f"{section}.{key}", message=said)
+    if None not in (model.default, tiers.worker) and model.default != tiers.worker:
+        said = (
+            f'"{visible(tiers.worker or "")}", but model.default says '
+            f'"{visible(model.default or "")}"; both choose the session\'s model: keep one'
+        )
+        yield Trouble(section="tiers", at="tiers.worker", message=said)

@@ -1,0 +1,165 @@
+"""Every section and key that settings have, and what becomes of each now [S2-20 to S2-28].
+
+The table is the whole vocabulary: what is not in it is unknown, and near misses come from it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Any
+from typing import Final
+
+from stella.codec import Word
+from stella.escape import visible
+from stella.near import suggestion
+
+
+class Scope(Word):
+    """Whose file it is [S2-1]."""
+
+    USER = "user"
+    MANAGED = "managed"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """One thing wrong with a file: where, as a dotted path or a line and column, and what."""
+
+    message: str
+    section: str = ""
+    at: str = ""
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Section:
+    """A section: its keys, empty where they are free, and what of them this release acts on.
+
+    `scopes` are the files it may stand in; elsewhere it is a fault in a file of the person's and
+    ignored in a project's [S2-28]. `trusted` marks what a project's file says to no effect
+    while the workspace is not trusted [A-70].
+    """
+
+    keys: tuple[str, ...] = ()
+    acted: tuple[str, ...] = ()
+    scopes: tuple[Scope, ...] = (Scope.USER, Scope.MANAGED, Scope.PROJECT)
+    trusted: bool = False
+
+
+MODEL_NAMES: Final = ("worker", "cheap", "verifier", "plan", "research")
+"""The names that `[tiers]` and `--tier` know [M2-51]."""
+
+_OWN: Final = (Scope.USER, Scope.MANAGED)
+_PIPELINE: Final = ("default", "max_holds", "test_timeout_secs", "tiers")
+_META: Final = ("schema_version", "scope")
+
+SECTIONS: Final[Mapping[str, _Section]] = {
+    "meta": _Section(keys=_META, acted=_META),
+    "model": _Section(
+        keys=("default", "silence_timeout_secs", "temperature", "effort"),
+        acted=("default",),
+        trusted=True,
+    ),
+    "providers": _Section(scopes=_OWN),
+    "prices": _Section(scopes=_OWN),
+    "tiers": _Section(keys=MODEL_NAMES, acted=MODEL_NAMES, trusted=True),
+    "budget": _Section(
+        keys=("run_usd", "session_usd", "run_tokens", "run_seconds", "max_steps"),
+    ),
+    "permissions": _Section(keys=("mode", "rules")),
+    "hooks": _Section(trusted=True),
+    "tools": _Section(),
+    "plugins": _Section(),
+    "pipeline": _Section(keys=_PIPELINE, acted=_PIPELINE),
+    "engine": _Section(keys=("stop_holds", "compaction_tokens", "summarize"), scopes=_OWN),
+    "agent": _Section(keys=("prompt",), scopes=_OWN),
+    "workspace": _Section(keys=("allowed_dirs",), scopes=_OWN),
+    "redaction": _Section(keys=("patterns",)),
+    "reward": _Section(scopes=(Scope.USER,)),
+    "detect": _Section(scopes=_OWN),
+    "serve": _Section(keys=("port", "permissions", "principal"), scopes=(Scope.USER,)),
+    "ui": _Section(
+        keys=("live", "color", "theme"), scopes=(Scope.USER, Scope.PROJECT), trusted=True
+    ),
+    "authority": _Section(scopes=(Scope.MANAGED,)),
+}
+_NO_SERVERS: Final = "mcp"
+_LATER: Final = "this release does not act on it yet; take it out, so that nobody relies on it"
+
+
+@dataclass(slots=True, kw_only=True)
+class Looked:
+    """A file's tables with only what can be decoded left, and what is wrong with the rest."""
+
+    tree: dict[str, Any] = field(default_factory=dict)
+    troubles: list[Trouble] = field(default_factory=list)
+    ignored: tuple[str, ...] = ()
+
+
+def looked_over(tree: Mapping[str, Any], scope: Scope) -> Looked:
+    """Return what of a file is acted on, what is ignored in its scope, and what is a fault.
+
+    What a project's file says to no effect while its workspace is not trusted is acted on here:
+    who merges the files decides on that.
+    """
+    looked = Looked()
+    for name, table in tree.items():
+        section = SECTIONS.get(name)
+        if section is None:
+            looked.troubles.append(_unknown_section(name))
+        else:
+            _look(looked, name, section, table, scope)
+    return looked
+
+
+def _look(looked: Looked, name: str, section: _Section, table: object, scope: Scope) -> None:
+    acted = scope in section.scopes
+    if section.acted and not isinstance(table, dict):
+        looked.tree[name] = table  # what it should be is the codec's to say
+        return
+    keys = table if isinstance(table, dict) else {}
+    looked.troubles += [
+        Trouble(
+            section=name,
+            at=f"{name}.{visible(key)}",
+            message=f'unknown key "{visible(key)}"; {suggestion(key, section.keys)}'.rstrip("; "),
+        )
+        for key in keys
+        if section.keys and key not in section.keys
+    ]
+    project = scope is Scope.PROJECT
+    if project and (not acted or (section.trusted and not section.acted)):
+        looked.ignored += (name,)
+    elif not acted:
+        scopes = " and ".join(each.value for each in section.scopes)
+        message = f"it may not stand in the {scope.value} file; it belongs to: {scopes}"
+        looked.troubles.append(Trouble(section=name, at=name, message=message))
+    elif not section.acted:
+        looked.troubles.append(Trouble(section=name, at=name, message=_LATER))
+    else:
+        _keys(looked, name, section, keys, project=project)
+
+
+def _keys(
+    looked: Looked, name: str, section: _Section, keys: Mapping[str, Any], *, project: bool
+) -> None:
+    """Sort the keys of a section that is acted on at least in part."""
+    later = [key for key in keys if key in section.keys and key not in section.acted]
+    if project and section.trusted:
+        looked.ignored += tuple(f"{name}.{key}" for key in later)
+    else:
+        looked.troubles += [
+            Trouble(section=name, at=f"{name}.{key}", message=_LATER) for key in later
+        ]
+    looked.tree[name] = {key: value for key, value in keys.items() if key in section.acted}
+
+
+def _unknown_section(name: str) -> Trouble:
+    if name == _NO_SERVERS:
+        said = "there is no such section; servers are declared in mcp.toml, beside this file"
+    else:
+        hint = suggestion(name, SECTIONS)
+        said = f'unknown section "{visible(name)}"; {hint}'
+    return Trouble(section=name, at=visible(name), message=said)
