@@ -8,6 +8,8 @@ from stella.cli.flags import Given
 from stella.cli.flags import judged
 from stella.errors import TestCommandError
 from stella.errors import UsageError
+from stella.session.options import Pipeline
+from stella.settings.load import Settings
 
 KNOWN = ("--pipeline", "--max-holds", "--max-steps", "--test-command", "--output-format")
 
@@ -159,3 +161,61 @@ def test_a_second_argument_is_no_prompt() -> None:
         Given(words=("go", "there"))
     )
     assert judged(Given(words=("-",)), KNOWN).pipeline is None
+
+
+def test_settings_hold_where_no_flag_says_something_else() -> None:
+    """[D-5, D-7, S2-10]"""
+    settings = Settings(pipeline=("a", "b"), max_holds=5, test_secs=7)
+    assert judged(Given(), KNOWN, settings).pipeline == Pipeline(
+        names=("a", "b"), max_holds=5, test_secs=7
+    )
+    given = Given(pipeline="c", max_holds="8", test_timeout="9")
+    assert judged(given, KNOWN, settings).pipeline == Pipeline(
+        names=("c",), max_holds=8, test_secs=9
+    )
+    assert judged(Given(no_pipeline=True), KNOWN, settings).pipeline is None
+
+
+def test_test_flags_need_a_selected_or_a_default_pipeline() -> None:
+    """[D-10]"""
+    settings = Settings(pipeline=("a",))
+    given = Given(test_command="pytest", watch_tests=("x",), max_holds="1", red_on_error=True)
+    pipeline = judged(given, KNOWN, settings).pipeline
+    assert pipeline == Pipeline(
+        names=("a",), test_command="pytest", watch=("x",), max_holds=1, red_on_error=True
+    )
+    with pytest.raises(UsageError, match="--max-holds needs a pipeline"):
+        judged(Given(max_holds="1", no_pipeline=True), KNOWN, settings)
+
+
+def test_a_default_does_not_hide_that_both_flags_exclude_each_other() -> None:
+    """[D-5]"""
+    with pytest.raises(UsageError, match="exclude each other"):
+        judged(Given(pipeline="x", no_pipeline=True), KNOWN, Settings(pipeline=("a",)))
+
+
+@pytest.mark.behaviour("M2-54")
+def test_a_flag_gives_each_tier_its_model() -> None:
+    """[M2-54]"""
+    given = Given(tier=("cheap=a", " plan = b=c ", "worker=w", "worker=w"), model="w")
+    assert judged(given, KNOWN).models == {"cheap": "a", "plan": "b=c", "worker": "w"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (("cheap",), '--tier: expected NAME=MODEL, got "cheap"'),
+        (("=x",), "expected NAME=MODEL"),
+        (("cheap= ",), "expected NAME=MODEL"),
+        (("chep=x",), '--tier: "chep" is none; did you mean cheap?'),
+        (("triage=x",), "legal here: worker, cheap, verifier, plan, research"),
+        (("cheap=a", "cheap=b"), "--tier: cheap is given two models"),
+        (("worker=other",), "--model and --tier worker choose different models"),
+        (("\x1b=x",), "u{1B}"),
+    ],
+)
+def test_a_tier_that_cannot_be_is_a_fault(rows: tuple[str, ...], told: str) -> None:
+    """[M2-51, M2-54, S-2]"""
+    said = refused(Given(tier=rows, model="m"))
+    assert told in said
+    assert "\x1b" not in said

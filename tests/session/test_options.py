@@ -4,10 +4,11 @@ from stella import limits
 from stella.authority.gate import Mode
 from stella.session.options import Options
 from stella.session.options import Pipeline
+from stella.settings.schema import TIERS
 
 
 def test_what_nobody_set_is_the_default() -> None:
-    """[D-45, G-11, E-80]"""
+    """[D-45, D-50, G-11, E-80]"""
     options = Options(
         workspace=Path("/w"),
         home=Path("/h"),
@@ -19,6 +20,7 @@ def test_what_nobody_set_is_the_default() -> None:
     )
     assert (options.mode, options.max_steps) == (Mode.WORKSPACE, limits.STEPS_DEFAULT)
     assert options.pipeline is None
+    assert (options.tiers, options.seats, options.settings) == (TIERS, {}, ())
     pipeline = Pipeline(names=("verify",))
     assert (pipeline.max_holds, pipeline.test_secs) == (
         limits.HOLDS_DEFAULT,

@@ -10,6 +10,7 @@ from stella.settings.ambient import Ambient
 from stella.settings.ambient import ambient
 from stella.settings.ambient import refuse_overlap
 from stella.settings.ambient import surrounding
+from stella.settings.ambient import switched
 from stella.settings.ambient import workspace_of
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
@@ -197,3 +198,15 @@ def test_a_parent_that_may_not_be_looked_into_is_passed_over() -> None:
         (folder / "parent").chmod(0o000)
         assert said_by_nobody(lambda: str(workspace_of(None, around))) == str(around.cwd)
         (folder / "parent").chmod(0o755)
+
+
+@pytest.mark.behaviour("S2-31")
+def test_a_boolean_variable_is_on_off_or_a_usage_error() -> None:
+    """[S2-31]"""
+    for text in ("1", "true", " Yes ", "ON"):
+        assert switched({"X": text}, "X")
+    for env in ({}, *({"X": text} for text in ("", " ", "0", "False", "no", " off"))):
+        assert not switched(env, "X")
+    for text in ("2", "y", "enabled", "on off"):
+        with pytest.raises(UsageError, match=f'X: expected .* got "{text}"'):
+            switched({"X": text}, "X")
