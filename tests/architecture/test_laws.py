@@ -64,7 +64,7 @@ def test_only_the_toolbox_runs_a_tool_and_only_the_drive_holds_it() -> None:
     assert importers("stella.tools.toolbox") <= {
         "session/drive.py",
         "session/hands.py",
-        "session/session.py",
+        "session/workshop.py",
     }
 
 
@@ -96,5 +96,5 @@ def test_no_fault_is_swallowed(path: Path) -> None:
         if not isinstance(node, ast.ExceptHandler):
             continue
         broad = node.type is None or ast.unparse(node.type) in {"Exception", "BaseException"}
-        allowed = {"cli/fault.py", "tools/toolbox.py"}
+        allowed = {"cli/fault.py", "tools/toolbox.py", "wrapper/object.py"}
         assert not broad or str(path.relative_to(ROOT)) in allowed, f"line {node.lineno}"

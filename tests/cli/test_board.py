@@ -7,19 +7,20 @@ from stella.cli.board import reason_words
 from stella.session.result import JournalRow
 from stella.session.result import result_of
 from stella.session.session import Finished
+from stella.session.telling import Story
 from stella.turn.changes import ChangeBook
 from stella.turn.facts import Baselined
 from stella.turn.facts import Cause
 from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Fact
 from stella.turn.facts import ModelFailed
-from stella.turn.facts import PluginFaulted
 from stella.turn.facts import RunStatus
 from stella.turn.facts import TamperFound
 from stella.turn.facts import TurnEnded
 from stella.turn.facts import TurnStatus
 from stella.turn.facts import UsageTotal
 from stella.turn.hold import RunEnd
+from stella.turn.plugin_facts import PluginFaulted
 from stella.turn.tally import Tally
 from stella.verdict.again import Ceiling
 from stella.verdict.again import Grant
@@ -78,8 +79,9 @@ def finished(
         changes=ChangeBook(),
     )
     journal = JournalRow(path="j", records=1, head="0")
+    story = Story(own=tuple(told), every=tuple(told))
     return Finished(
-        result=result_of(end, told, pipeline="v", session="ses-x", journal=journal),
+        result=result_of(end, story, pipeline="v", session="ses-x", journal=journal),
         rule=rule,
         evidence=evidence,
         told=told,

@@ -18,7 +18,6 @@ from stella.turn.facts import ModelFailed
 from stella.turn.facts import Noticed
 from stella.turn.facts import Pinned
 from stella.turn.facts import PipelineBound
-from stella.turn.facts import PluginFaulted
 from stella.turn.facts import Prompted
 from stella.turn.facts import TamperFound
 from stella.turn.facts import ToolFinished
@@ -26,6 +25,7 @@ from stella.turn.facts import TurnEnded
 from stella.turn.facts import TurnStarted
 from stella.turn.facts import TurnStatus
 from stella.turn.facts import UsageTotal
+from stella.turn.plugin_facts import PluginFaulted
 from stella.verdict.again import Another
 from stella.verdict.again import State
 from stella.verdict.again import again

@@ -40,8 +40,8 @@ def steering(
 ) -> Member:
     """A member that answers before the turn, and after it when `after` is true."""
     points = {Point.BEFORE_TURN} | ({Point.AFTER_TURN} if more.get("after") else set())
-    roles = more.get("roles", frozenset())
-    assert isinstance(roles, frozenset)
+    roles = more.get("roles", {})
+    assert isinstance(roles, dict)
     return Member(
         name=name,
         wrapper=name,

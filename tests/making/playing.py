@@ -24,14 +24,17 @@ from stella.turn.questions import AskGate
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
 from stella.turn.questions import Change
+from stella.turn.questions import CheckPaths
 from stella.turn.questions import Granted
 from stella.turn.questions import Heard
 from stella.turn.questions import Inspect
 from stella.turn.questions import Inspection
 from stella.turn.questions import Modelled
 from stella.turn.questions import Ran
+from stella.turn.questions import RecallServed
 from stella.turn.questions import Ruling
 from stella.turn.questions import RunTools
+from stella.turn.questions import Served
 from stella.turn.questions import TakeBaseline
 from stella.turn.questions import Tell
 from stella.wire.envelope import Answer
@@ -83,6 +86,8 @@ class Host:
     granted: Granted = GRANT
     inspections: Iterable[Inspection] = ()
     plugin: Callable[[str, Request], Answer | Silence] = lambda _member, _request: NOBODY
+    served: Served = field(default_factory=Served)
+    denials: dict[str, str] = field(default_factory=dict)
     cancel: Callable[[Ask[Any]], bool] = lambda _question: False
     told: list[tuple[str | None, Fact, bool]] = field(default_factory=list)
     asked: list[Ask[Any]] = field(default_factory=list)
@@ -121,7 +126,12 @@ class Host:
             case Inspect():
                 return next(iter(self.inspections), CLEAN)
             case AskPlugin(member=member, request=request):
-                return Heard(answer=self.plugin(member, request), duration_ms=7)
+                answer = self.plugin(member, request)
+                return Heard(answer=answer, duration_ms=7, served=self.served)
+            case RecallServed():
+                return self.served
+            case CheckPaths(paths=paths):
+                return tuple(self.denials.get(path) for path in paths)
             case _:
                 raise AssertionError(question)
 

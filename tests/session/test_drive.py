@@ -26,7 +26,7 @@ from stella.turn.questions import Modelled
 from stella.turn.questions import tell
 from tests.making.playing import says
 
-QUESTION = AskModel(messages=(Message(role=Role.USER, content="x"),), role="worker")
+QUESTION = AskModel(messages=(Message(role=Role.USER, content="x"),), role="worker", seat="worker")
 
 
 class SlowHands:

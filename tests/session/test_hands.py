@@ -71,7 +71,9 @@ def call(name: str, **given: object) -> Asked:
 
 def test_a_model_is_asked_and_timed(tmp_path: Path) -> None:
     with hands(tmp_path) as ours:
-        question = AskModel(messages=(Message(role=Role.USER, content="x"),), role="worker")
+        question = AskModel(
+            messages=(Message(role=Role.USER, content="x"),), role="worker", seat="worker"
+        )
         answer = asyncio.run(ours.model(question))
         assert answer.reply.text == "hello"  # type: ignore[union-attr]  # the script has a reply
         assert answer.duration_ms >= 0

@@ -4,7 +4,7 @@ from stella import limits
 from stella.authority.gate import Mode
 from stella.session.options import Options
 from stella.session.options import Pipeline
-from stella.settings.schema import TIERS
+from stella.turn.seats import TIERS
 
 
 def test_what_nobody_set_is_the_default() -> None:

@@ -51,7 +51,7 @@ def test_a_member_has_what_its_manifest_declares() -> None:
     member = member_of(plugin("survey", body=STAGES))
     assert (member.name, member.wrapper, member.grade) == ("survey", "survey-v1", Grade.STEERING)
     assert member.points == {Point.BEFORE_TURN}
-    assert member.roles == {"planner"}
+    assert member.roles == {"planner": "plan"}
     assert [stage.name for stage in member.stages] == ["triage", "research", "execute"]
     condition = member.stages[1].condition
     assert condition is not None

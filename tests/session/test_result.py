@@ -7,16 +7,18 @@ from stella.message import failed
 from stella.message import succeeded
 from stella.session.result import EXIT_CODES
 from stella.session.result import JournalRow
+from stella.session.result import RefusalRow
 from stella.session.result import RunResult
 from stella.session.result import exit_code_of
 from stella.session.result import result_of
+from stella.session.telling import Story
 from stella.turn.changes import ChangeBook
 from stella.turn.facts import CallJudged
 from stella.turn.facts import Fact
-from stella.turn.facts import PluginFaulted
 from stella.turn.facts import RunStatus
 from stella.turn.facts import ToolFinished
 from stella.turn.hold import RunEnd
+from stella.turn.plugin_facts import PluginFaulted
 from stella.turn.tally import Tally
 from stella.wire.points import Point
 
@@ -39,7 +41,8 @@ def end(status: RunStatus, by: str | None = None, book: ChangeBook | None = None
 
 def result(*facts: Fact, book: ChangeBook | None = None) -> RunResult:
     ended = end(RunStatus.COMPLETED, book=book)
-    return result_of(ended, facts, pipeline=None, session="s", journal=JOURNAL)
+    story = Story(own=facts, every=facts)
+    return result_of(ended, story, pipeline=None, session="s", journal=JOURNAL)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +103,7 @@ def test_refusals_name_call_principal_and_cause() -> None:
         finished("c2", "bash", error=ErrorClass.TIMEOUT),
     )
     (row,) = found.refusals
+    assert isinstance(row, RefusalRow)
     assert (row.call_id, row.principal, row.cause, row.reason) == ("c1", "subagent:a", "mode", "no")
 
 

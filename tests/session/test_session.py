@@ -22,13 +22,14 @@ from stella.journal.journal import new_session_id
 from stella.redact import Redactor
 from stella.session.facts import SessionClosed
 from stella.session.facts import SessionOpened
+from stella.session.result import RefusalRow
 from stella.turn.facts import Baselined
 from stella.turn.facts import CallJudged
-from stella.turn.facts import Exchanged
 from stella.turn.facts import Fact
 from stella.turn.facts import FileChanged
 from stella.turn.facts import Noticed
 from stella.turn.facts import RunStatus
+from stella.turn.plugin_facts import Exchanged
 from tests.making.sessions import calls
 from tests.making.sessions import finished
 from tests.making.sessions import installed
@@ -176,7 +177,8 @@ def test_a_call_beyond_the_mode_is_refused_and_nothing_happens(tmp_path: Path) -
     done = finished(options(root, tmp_path / "home", model, mode=Mode.READ_ONLY))
     assert (root / "answer.txt").read_text("utf-8") == "41\n"
     assert not (root / "made").exists()
-    assert [(row.tool, row.cause) for row in done.result.refusals] == [
+    rows = [row for row in done.result.refusals if isinstance(row, RefusalRow)]
+    assert [(row.tool, row.cause) for row in rows] == [
         ("write_file", "mode"),
         ("bash", "mode"),
     ]

@@ -19,7 +19,7 @@ from stella.session.telling import Telling
 from stella.turn import facts as turn_facts
 from stella.turn.facts import CallRequested
 from stella.turn.facts import Fact
-from stella.turn.facts import PluginFaulted
+from stella.turn.plugin_facts import PluginFaulted
 from stella.wire.points import Point
 
 NESTED = {"usage", "trace", "member", "pin", "served_call", "artifact", "part", "tool"}

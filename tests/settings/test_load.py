@@ -12,7 +12,7 @@ from stella.errors import UsageError
 from stella.settings.load import ReadFile
 from stella.settings.load import Settings
 from stella.settings.load import load
-from stella.settings.schema import TIERS
+from stella.turn.seats import TIERS
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
 

@@ -4,13 +4,13 @@ import pytest
 
 from stella import limits
 from stella.settings.schema import MODEL_OF
-from stella.settings.schema import TIERS
-from stella.settings.schema import Seat
 from stella.settings.schema import SettingsFile
 from stella.settings.schema import names_of
 from stella.settings.schema import read_settings
 from stella.settings.sections import MODEL_NAMES
 from stella.settings.sections import Scope
+from stella.turn.seats import TIERS
+from stella.turn.seats import Seat
 
 FULL = """
 [meta]

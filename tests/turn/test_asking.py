@@ -2,20 +2,23 @@ import pytest
 
 from stella.manifest.grammar import parse_condition
 from stella.manifest.stages import Step
-from stella.message import Message
 from stella.turn.ask import Cancelled
 from stella.turn.asking import Asking
 from stella.turn.asking import folded
 from stella.turn.changes import ChangeBook
 from stella.turn.facts import Cause
-from stella.turn.facts import Exchanged
 from stella.turn.facts import MessageAppended
 from stella.turn.facts import Noticed
-from stella.turn.facts import PluginFaulted
 from stella.turn.facts import TurnStatus
 from stella.turn.loop import ToolUse
 from stella.turn.loop import TurnEnd
+from stella.turn.plugin_facts import Exchanged
+from stella.turn.plugin_facts import PluginFaulted
+from stella.turn.plugin_facts import ServedCall
+from stella.turn.prelude import Prelude
 from stella.turn.questions import AskPlugin
+from stella.turn.questions import Change
+from stella.turn.questions import Served
 from stella.turn.stages import Member
 from stella.turn.tally import Tally
 from stella.wire.after_turn import AfterTurnAnswer
@@ -29,6 +32,7 @@ from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.evidence import Flip
 from stella.wire.evidence import ObservedEvidence
+from stella.wire.points import Call
 from stella.wire.points import Signal
 from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
@@ -37,6 +41,7 @@ from tests.making.members import composed
 from tests.making.members import steering
 from tests.making.playing import GRANT
 from tests.making.playing import Host
+from tests.making.playing import says
 
 NOTHING = BeforeTurnAnswer(protocol_version=1)
 END = TurnEnd(
@@ -60,7 +65,12 @@ def publishes(
 
 def asking(*members: Member) -> Asking:
     return Asking(
-        composition=composed(*members), goal="go", candidate=GRANT.candidate, test_command=True
+        composition=composed(*members),
+        goal="go",
+        candidate=GRANT.candidate,
+        test_command=True,
+        tally=Tally(),
+        book=ChangeBook(),
     )
 
 
@@ -85,8 +95,8 @@ def test_context_becomes_messages_in_the_order_of_arrival() -> None:
         context=(ContextEntry(label="map", text="a"), ContextEntry(label="", text="[time] b")),
     )
     host = Host(plugin=lambda _member, _request: answer)
-    messages: tuple[Message, ...] = host.play(asking(steering()).before("t1", 0))
-    assert [message.content for message in messages] == ["## map\n\na", "\\[time] b"]
+    prelude: Prelude = host.play(asking(steering()).before("t1", 0))
+    assert [message.content for message in prelude.messages] == ["## map\n\na", "\\[time] b"]
     assert [fact.origin for fact in host.facts(MessageAppended)] == ["plugin:guide"] * 2
 
 
@@ -150,10 +160,8 @@ def test_an_undeclared_role_drops_the_whole_contribution() -> None:
         protocol_version=1, role="plannr", context=(ContextEntry(label="x", text="y"),)
     )
     host = Host(plugin=lambda _m, _r: answer)
-    messages: tuple[Message, ...] = host.play(
-        asking(steering(roles=frozenset({"planner"}))).before("t1", 0)
-    )
-    assert messages == ()
+    prelude: Prelude = host.play(asking(steering(roles={"planner": "plan"})).before("t1", 0))
+    assert prelude == Prelude()
     fault = host.facts(PluginFaulted)[0]
     assert fault.fault == "UndeclaredRole"
     assert "planner" in fault.message
@@ -163,7 +171,7 @@ def test_an_undeclared_role_drops_the_whole_contribution() -> None:
 def test_a_role_where_none_is_declared_says_so() -> None:
     host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, role="x"))
     host.play(asking(steering()).before("t1", 0))
-    assert "it declares none" in host.facts(PluginFaulted)[0].message
+    assert "the manifest declares no role" in host.facts(PluginFaulted)[0].message
 
 
 @pytest.mark.parametrize(
@@ -184,11 +192,81 @@ def test_a_mistyped_signal_drops_the_whole_contribution(
     assert doing.published == []
 
 
-def test_role_and_scope_are_said_to_be_without_effect() -> None:
-    answer = BeforeTurnAnswer(protocol_version=1, role="planner", scope=("src",))
-    host = Host(plugin=lambda _m, _r: answer)
-    host.play(asking(steering(roles=frozenset({"planner"}))).before("t1", 0))
-    assert [fact.code for fact in host.facts(Noticed)] == ["role_unused", "scope_unused"]
+@pytest.mark.behaviour("D-31")
+def test_a_role_moves_the_turn_to_the_seat_of_its_tier_and_the_last_one_wins() -> None:
+    """[D-31]"""
+    given = iter(("planner", "finder"))
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, role=next(given)))
+    roles = {"planner": "plan", "finder": "research"}
+    member = steering(stages=(Step(name="plan"), Step(name="execute")), roles=roles)
+    doing = asking(member)
+    assert host.play(doing.before("t1", 0)).seat == "research"
+    assert [q.seat for q in host.asked if isinstance(q, AskPlugin)] == ["worker", "plan"]
+    nothing = Host(plugin=lambda _m, _r: NOTHING)
+    assert nothing.play(doing.before("t2", 1)).seat == "worker"
+
+
+@pytest.mark.behaviour("K-133")
+def test_a_role_whose_tier_is_not_bound_leaves_the_model_and_is_told() -> None:
+    """[D-31]"""
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, role="sage"))
+    prelude: Prelude = host.play(asking(steering(roles={"sage": "oracle"})).before("t1", 0))
+    assert prelude.seat == "worker"
+    (notice,) = host.facts(Noticed)
+    assert notice.code == "role_unbound"
+    assert 'tier "oracle" of role "sage"' in notice.text
+    assert "bound tiers: worker, triage, research, plan, verifier" in notice.text
+
+
+@pytest.mark.behaviour("D-32")
+def test_scopes_join_in_first_seen_order_and_become_one_message_of_advice() -> None:
+    """[D-32, E-132]"""
+    given = iter((("src", "./tests//unit/"), ("tests/unit", "../x", "src")))
+    host = Host(
+        plugin=lambda _m, _r: BeforeTurnAnswer(
+            protocol_version=1, context=(ContextEntry(label="l", text="t"),), scope=next(given)
+        ),
+        denials={"../x": "traversal"},
+    )
+    doing = asking(steering(stages=(Step(name="scope"), Step(name="execute"))))
+    prelude: Prelude = host.play(doing.before("t1", 0))
+    assert prelude.scope == ["src", "tests/unit"]
+    assert [m.content for m in prelude.messages[:2]] == ["## l\n\nt"] * 2
+    assert str(prelude.messages[2].content).endswith(":\n- src\n- tests/unit")
+    assert host.facts(MessageAppended)[-1].origin == "host"
+    (notice,) = host.facts(Noticed)
+    assert notice.text == 'guide: the path "../x" is denied: traversal'
+
+
+def test_what_host_calls_use_and_change_is_the_run_s_own() -> None:
+    """[D-19, D-49]"""
+    served = ServedCall(id=1, call=Call.RECALL, args={"goal": "x"}, ok={})
+    spent = Tally()
+    spent.charge(says())
+    change = Change(path="a", kind="created", before=None, after="1", added=2, removed=0)
+    host = Host(
+        plugin=lambda _m, _r: NOTHING,
+        served=Served(calls=(served,), spent=spent, changes=(change,)),
+    )
+    doing = asking(steering())
+    host.play(doing.before("t1", 0))
+    assert host.facts(Exchanged)[0].calls == (served,)
+    assert doing.tally.usage.input_tokens == spent.usage.input_tokens
+    assert doing.book.paths == ("a",)
+
+
+def test_a_cancelled_point_keeps_what_was_served_before() -> None:
+    """[J2-44, T-23]"""
+    served = ServedCall(id=1, call=Call.RECALL, args={"goal": "x"}, ok={})
+    host = Host(
+        cancel=lambda question: isinstance(question, AskPlugin),
+        served=Served(calls=(served,), changes=None),
+    )
+    doing = asking(arbiter())
+    with pytest.raises(Cancelled):
+        host.play(doing.after("t1", 0, END))
+    assert host.facts(Exchanged)[0].calls == (served,)
+    assert doing.book.paths is None
 
 
 def test_a_member_is_asked_only_what_it_declares() -> None:
@@ -303,7 +381,7 @@ def test_a_cancelled_point_is_told_as_a_fault_and_ends_the_asking() -> None:
 def test_a_plugin_silent_before_and_after_contributes_nothing() -> None:
     host = Host()
     doing = asking(steering("s", (Step(name="execute"), Step(name="verify")), after=True))
-    assert host.play(doing.before("t1", 0)) == ()
+    assert host.play(doing.before("t1", 0)) == Prelude()
     assert host.play(doing.after("t1", 0, END)) is None
 
 

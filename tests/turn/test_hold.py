@@ -13,13 +13,13 @@ from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Continued
 from stella.turn.facts import Judged
 from stella.turn.facts import PipelineBound
-from stella.turn.facts import PluginFaulted
 from stella.turn.facts import RunStatus
 from stella.turn.facts import TamperFound
 from stella.turn.hold import RunEnd
 from stella.turn.hold import RunSetup
 from stella.turn.hold import run
 from stella.turn.loop import Transcript
+from stella.turn.plugin_facts import PluginFaulted
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
 from stella.turn.questions import Granted

@@ -18,19 +18,56 @@ from stella.turn.facts import Fact
 from stella.turn.facts import ModelFailed
 from stella.turn.facts import Noticed
 from stella.turn.facts import PipelineBound
-from stella.turn.facts import PluginFaulted
 from stella.turn.facts import TamperFound
 from stella.turn.facts import ToolFinished
 from stella.turn.facts import TurnEnded
 from stella.turn.facts import TurnStarted
 from stella.turn.facts import TurnStatus
+from stella.turn.plugin_facts import Exchanged
+from stella.turn.plugin_facts import PluginFaulted
+from stella.turn.plugin_facts import ServedCall
+from stella.turn.plugin_facts import SubagentFinished
 from stella.verdict.again import Held
 from stella.verdict.guidance import reason_text
+from stella.wire.points import Call
 
 _SUBJECT_CHARS = 80
 _SUBJECTS = ("command", "pattern", "path")
 _BATCHES = ("files", "edits")
+_REPORT_CHARS = 200
 _SHIPPED = Redactor()
+
+
+def served_line(call: ServedCall) -> str:
+    """Return what one served host call came to, empty when nobody needs to read of it [D-81]."""
+    if call.refusal is not None:
+        return f"refused: {call.refusal.refusal.value}: {call.refusal.detail}"
+    given, args = call.ok or {}, call.args
+    match call.call:
+        case Call.CHILD_TURN:
+            return f"{args['role']} on {given['seat']}: {_used(call)}"
+        case Call.CANDIDATE_FANOUT:
+            made = given["candidates"]
+            done = sum(1 for each in made if each["completed"])
+            return (
+                f"{args['role']}: {args['width']} asked, {len(made)} made, {done} completed, "
+                f"{_used(call)}"
+            )
+        case Call.RUN_TEST:
+            passed = "passed" if given["passed"] else "did not pass"
+            code = given["exit_code"]
+            ended = "no exit code" if code is None else f"exit {code}"
+            return f"{args['candidate']}: {passed} ({ended}) in {given['duration_ms']} ms"
+        case Call.ADOPT_CANDIDATE:
+            gone = counted(len(given.get("discarded", ())), "other")
+            return f"{given['adopted']} is in the tree, {gone} discarded"
+        case _:
+            return ""
+
+
+def _used(call: ServedCall) -> str:
+    cost = "cost unknown" if call.cost_usd is None else f"cost {call.cost_usd:.4f} USD"
+    return f"{counted(call.steps or 0, 'step')}, {cost}"
 
 
 class Progress:
@@ -54,7 +91,7 @@ class Progress:
             case Baselined():
                 yield from self._baseline(fact)
             case TurnStarted():
-                yield f"round {fact.round}"
+                yield f"agent {fact.principal}" if fact.agent else f"round {fact.round}"
             case CallRequested():
                 self._subjects[fact.call_id] = self._subject(fact)
             case ToolFinished():
@@ -72,7 +109,7 @@ class Progress:
             case Noticed():
                 yield f"notice  {self._shown(fact.text)}"
             case _:
-                return
+                yield from self._agents(fact)
 
     def _bound(self, fact: PipelineBound) -> None:
         self._allowed = fact.max_holds
@@ -88,6 +125,20 @@ class Progress:
         if error.kind is ErrorClass.REFUSED_BY_POLICY:
             return f"{name}  refused: {self._shown(error.message)}"
         return f"{name}  {error.kind.value}: {cut(self._shown(error.message), 200)}"
+
+    def _agents(self, fact: Fact) -> Iterator[str]:
+        """Yield the lines of what plugins had the host do [D-81]."""
+        if isinstance(fact, Exchanged):
+            yield from self._calls(fact)
+        elif isinstance(fact, SubagentFinished) and fact.status != "completed":
+            yield f"agent {fact.status}: {self._shown(cut(fact.report, _REPORT_CHARS))}"
+
+    def _calls(self, fact: Exchanged) -> Iterator[str]:
+        """Yield a line per refused host call, child turn, fan-out, adoption and test [D-81]."""
+        for call in fact.calls:
+            said = served_line(call)
+            if said:
+                yield f"{self._shown(fact.plugin)} {call.call.value}  {self._shown(said)}"
 
     def _hold(self, fact: Continued, held: Held) -> Iterator[str]:
         clauses = held.correction.unmet

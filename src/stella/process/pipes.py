@@ -149,17 +149,28 @@ class Inlet:
         self._loop = asyncio.get_running_loop()
         self._descriptor = descriptor
         self._open = True
-        self._unsent = memoryview(b"")
+        self._unsent = bytearray()
         self._sent = asyncio.Event()
         self._sent.set()
         os.set_blocking(descriptor, False)
 
-    async def send(self, data: bytes) -> None:
-        """Write `data` and wait until the pipe has all of it, or nobody reads it any more."""
+    @property
+    def open(self) -> bool:
+        """Whether somebody may still read what is written."""
+        return self._open
+
+    def post(self, data: bytes) -> None:
+        """Write `data` behind what is not written yet, as fast as it is read, without waiting."""
         if not self._open:
             return
-        self._unsent = memoryview(bytes(self._unsent) + data)
-        self._write()
+        blocked = bool(self._unsent)
+        self._unsent += data
+        if not blocked:
+            self._write()
+
+    async def send(self, data: bytes) -> None:
+        """Write `data` and wait until the pipe has all of it, or nobody reads it any more."""
+        self.post(data)
         await self._sent.wait()
 
     def close(self) -> None:
@@ -175,7 +186,7 @@ class Inlet:
     def _write(self) -> None:
         try:
             while self._unsent:
-                self._unsent = self._unsent[os.write(self._descriptor, self._unsent) :]
+                del self._unsent[: os.write(self._descriptor, self._unsent[: limits.PIPE_BYTES])]
         except BlockingIOError:
             self._sent.clear()
             self._loop.add_writer(self._descriptor, self._write)

@@ -19,6 +19,15 @@ class Child:
         """Write to the child's stdin; returns when the pipe has it all or nobody reads [T-16]."""
         await self._inlet.send(data)
 
+    def post(self, data: bytes) -> None:
+        """Write to the child's stdin without waiting until it is read."""
+        self._inlet.post(data)
+
+    @property
+    def listens(self) -> bool:
+        """Whether the child's stdin is open at both ends, as far as has been seen."""
+        return self._inlet.open
+
     def close_stdin(self) -> None:
         """End the child's stdin; what was sent before arrives first [T-18]."""
         self._inlet.close()

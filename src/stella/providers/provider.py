@@ -52,6 +52,14 @@ class Model(Protocol):
         """The model as it was written on the command line or in settings [M2-10]."""
         ...
 
+    @property
+    def in_turn(self) -> bool:
+        """Whether its answers depend on the order of the calls, so that no two agents ask at once.
+
+        [E-96]
+        """
+        ...
+
     async def reply(self, request: ModelRequest) -> Reply | NoReply:
         """Return the model's answer; cancelling the task ends the call."""
         ...

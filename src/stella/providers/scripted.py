@@ -96,6 +96,11 @@ class ScriptedModel:
         """`script:PATH` as it was written [M2-10]."""
         return self._script.name
 
+    @property
+    def in_turn(self) -> bool:
+        """Always: who asks first gets the first step [E-96]."""
+        return True
+
     async def reply(self, request: ModelRequest) -> Reply | NoReply:
         """Return the next answer after its delay, or `script_exhausted` [M2-21].
 

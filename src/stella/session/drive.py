@@ -20,8 +20,10 @@ from stella.turn.facts import Controlled
 from stella.turn.questions import AskGate
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
+from stella.turn.questions import CheckPaths
 from stella.turn.questions import Inspect
 from stella.turn.questions import Question
+from stella.turn.questions import RecallServed
 from stella.turn.questions import RunTools
 from stella.turn.questions import TakeBaseline
 from stella.turn.questions import Tell
@@ -94,6 +96,8 @@ class Drive:
         if isinstance(question, Tell):
             self._telling.tell(question.turn, question.fact, durable=question.durable)
             return None
+        if isinstance(question, RecallServed):
+            return self._hands.served
         if self._cancelled_by is not None and not self._thrown:
             self._thrown = True
             raise Cancelled(self._cancelled_by)
@@ -117,7 +121,7 @@ class Drive:
 
     async def _answer(self, question: Question) -> object:
         match question:
-            case Tell():
+            case Tell() | RecallServed():
                 return None
             case AskModel():
                 return await self._hands.model(question)
@@ -129,6 +133,8 @@ class Drive:
                 return await self._hands.baseline()
             case Inspect():
                 return await self._hands.inspect()
+            case CheckPaths():
+                return self._hands.check(question)
             case AskPlugin():
                 self._telling.barrier()
                 return await self._hands.plugin(question)

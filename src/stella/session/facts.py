@@ -60,9 +60,10 @@ class OfferedTool(Fact, frozen=True, kw_only=True):
 
 
 class ToolsOffered(Fact, frozen=True, kw_only=True):
-    """The tools the lead is offered."""
+    """The tools an agent is offered; `agent` is None for the lead."""
 
     type = "tools_offered"
+    agent: str | None = None
     tools: tuple[OfferedTool, ...]
 
 

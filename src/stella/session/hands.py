@@ -15,6 +15,8 @@ from stella.authority.gate import Mode
 from stella.authority.gate import Permit
 from stella.authority.gate import judge
 from stella.clock import Clock
+from stella.files.fence import Denial
+from stella.files.fence import inside
 from stella.message import Asked
 from stella.message import ErrorClass
 from stella.message import Output
@@ -22,6 +24,7 @@ from stella.message import failed
 from stella.providers.provider import Model
 from stella.providers.provider import ModelRequest
 from stella.providers.provider import ToolSchema
+from stella.session.desk import OpenDesk
 from stella.session.telling import Telling
 from stella.session.watching import Watching
 from stella.tools.toolbox import Prepared
@@ -31,6 +34,7 @@ from stella.turn.facts import TraceRow
 from stella.turn.questions import AskGate
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
+from stella.turn.questions import CheckPaths
 from stella.turn.questions import Granted
 from stella.turn.questions import Heard
 from stella.turn.questions import Inspection
@@ -38,13 +42,16 @@ from stella.turn.questions import Modelled
 from stella.turn.questions import Ran
 from stella.turn.questions import Ruling
 from stella.turn.questions import RunTools
-from stella.wrapper.plugin import PluginProcess
+from stella.turn.questions import Served
+from stella.wrapper.plugin import Answering
 
 
 @dataclass(slots=True, kw_only=True)
 class Hands:
-    """What one session can do; `plugins` are its members by name.
+    """What one agent of a session can do; `plugins` are the session's members by name.
 
+    `models` are those of the seats that have one of their own, `model_port` that of the others
+    [D-50]. `desk` gives what answers the host calls of a point.
     `records_changed` tells what a person would want to know of the records on disk [Q-29].
     """
 
@@ -55,14 +62,17 @@ class Hands:
     mode: Mode
     principal: str
     watching: Watching
-    plugins: Mapping[str, PluginProcess] = field(default_factory=dict)
+    models: Mapping[str, Model] = field(default_factory=dict)
+    plugins: Mapping[str, Answering] = field(default_factory=dict)
+    desk: OpenDesk = lambda _question: None
     records_changed: Callable[[], tuple[str, ...]] = tuple
+    served: Served = field(default_factory=Served)
     _permitted: dict[str, tuple[Prepared, Permit]] = field(default_factory=dict)
 
     async def model(self, question: AskModel) -> Modelled:
-        """Ask the model for its next reply [M2-5]."""
+        """Ask the model of a seat for its next reply [M2-5, D-31]."""
         began = self.clock.ticks()
-        reply = await self.model_port.reply(
+        reply = await self.models.get(question.seat, self.model_port).reply(
             ModelRequest(messages=question.messages, tools=self.schemas, role=question.role)
         )
         return Modelled(reply=reply, duration_ms=self.clock.ticks() - began)
@@ -112,14 +122,26 @@ class Hands:
         """Compare the watched artifacts and measure the tree [G-30, D-43]."""
         return await self.watching.inspect()
 
+    def check(self, question: CheckPaths) -> tuple[str | None, ...]:
+        """Return the word of each path's denial, None for one that stays inside [G-50, G-51]."""
+        found = (inside(self.watching.root, path) for path in question.paths)
+        return tuple(each.value if isinstance(each, Denial) else None for each in found)
+
     async def plugin(self, question: AskPlugin) -> Heard:
         """Ask a member: a fresh process, an answer or a silence [D-15, W-50]."""
         for text in self.records_changed():
             self.telling.once("record_changed", text)
-        spoken = await self.plugins[question.member].ask(question.request)
+        desk = self.desk(question)
+        try:
+            spoken = await self.plugins[question.member].ask(
+                question.request, desk.serve if desk else None
+            )
+        finally:
+            # A cancel ends the asking, but not what was served before it [T-23].
+            self.served = desk.served if desk else Served()
         if spoken.notice is not None:
             self.telling.notice("plugin_left_processes", spoken.notice)
-        return Heard(answer=spoken.answer, duration_ms=spoken.duration_ms)
+        return Heard(answer=spoken.answer, duration_ms=spoken.duration_ms, served=self.served)
 
     async def _run(self, call: Asked) -> Ran:
         prepared, permit = self._permitted.pop(call.call_id)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stella import limits
 from stella.authority.gate import Mode
-from stella.settings.schema import TIERS
+from stella.turn.seats import TIERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

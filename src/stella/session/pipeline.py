@@ -108,7 +108,10 @@ def member_of(plugin: Plugin) -> Member:
         grade=loop.participation,
         points=frozenset(point for point in Point if loop.permits_point(point)),
         stages=program(manifest.stages),
-        roles=frozenset(manifest.roles),
+        roles={name: role.tier for name, role in manifest.roles.items()},
+        calls=frozenset(call for call in Call if loop.permits_call(call)),
+        max_calls=loop.max_calls,
+        max_fanout_width=loop.max_fanout_width,
         max_holds=loop.max_holds,
         rule=rule_for(manifest),
     )

@@ -10,12 +10,12 @@ from typing import Final
 import msgspec
 
 from stella.message import ErrorClass
+from stella.session.telling import Story
 from stella.turn.changes import ChangeBook
 from stella.turn.facts import CallJudged
 from stella.turn.facts import Cause
 from stella.turn.facts import Fact
 from stella.turn.facts import ModelReplied
-from stella.turn.facts import PluginFaulted
 from stella.turn.facts import RunStatus
 from stella.turn.facts import ToolFinished
 from stella.turn.facts import TurnEnded
@@ -23,6 +23,8 @@ from stella.turn.facts import TurnStarted
 from stella.turn.facts import TurnStatus
 from stella.turn.facts import UsageTotal
 from stella.turn.hold import RunEnd
+from stella.turn.plugin_facts import Exchanged
+from stella.turn.plugin_facts import PluginFaulted
 from stella.turn.tally import Tally
 from stella.verdict.again import Outcome
 from stella.verdict.finding import Verdict
@@ -54,6 +56,18 @@ class FaultRow(Row, frozen=True, kw_only=True):
     round: int
     fault: str
     message: str
+
+
+class HostCallRow(Row, frozen=True, kw_only=True):
+    """One host call of a plugin that was refused [D-49, W-35]."""
+
+    kind: str
+    plugin: str
+    point: str
+    round: int
+    call: str
+    refusal: str
+    detail: str
 
 
 class RefusalRow(Row, frozen=True, kw_only=True):
@@ -103,7 +117,7 @@ class RunResult(Row, frozen=True, kw_only=True):
     verdict: Verdict | None
     outcome: TurnRow
     faults: tuple[FaultRow, ...]
-    refusals: tuple[RefusalRow, ...]
+    refusals: tuple[RefusalRow | HostCallRow, ...]
     changed_files: tuple[str, ...] | None
     tools: tuple[ToolRow, ...]
     steps: int
@@ -122,10 +136,13 @@ def exit_code_of(end: RunEnd) -> int:
 
 
 def result_of(
-    end: RunEnd, told: Iterable[Fact], *, pipeline: str | None, session: str, journal: JournalRow
+    end: RunEnd, story: Story, *, pipeline: str | None, session: str, journal: JournalRow
 ) -> RunResult:
-    """Return the result of a run from its end and everything it told, in order."""
-    facts = tuple(told)
+    """Return the result of a run from its end and everything it told, in order.
+
+    Refusals count also in the turns under a turn, steps and tools do not [S-22].
+    """
+    facts = story.own
     turns = [fact for fact in facts if isinstance(fact, TurnEnded)]
     last = turns[-1] if turns else None
     changed = end.changes.paths
@@ -143,7 +160,7 @@ def result_of(
             stop=end.outcome,
         ),
         faults=tuple(_fault(fact) for fact in facts if isinstance(fact, PluginFaulted)),
-        refusals=tuple(_refusals(facts)),
+        refusals=tuple(_refusals(story.every)),
         changed_files=None if changed is None else tuple(sorted(changed)),
         tools=_tools(facts),
         steps=_steps(facts),
@@ -155,16 +172,15 @@ def result_of(
     )
 
 
-def broken_off(told: Iterable[Fact]) -> RunEnd:
+def broken_off(story: Story) -> RunEnd:
     """Return the end of a run whose journal broke, from what was told until then [E-6, J2-34]."""
-    facts = tuple(told)
     tally = Tally()
-    for fact in facts:
+    for fact in story.every:
         if isinstance(fact, ModelReplied):
             tally.charge(fact)
     return RunEnd(
         status=RunStatus.FAILED,
-        rounds=sum(isinstance(fact, TurnStarted) for fact in facts),
+        rounds=sum(isinstance(fact, TurnStarted) for fact in story.own),
         turn=None,
         verdict=None,
         evidence=None,
@@ -207,9 +223,11 @@ def _fault(fact: PluginFaulted) -> FaultRow:
     )
 
 
-def _refusals(facts: tuple[Fact, ...]) -> Iterable[RefusalRow]:
+def _refusals(facts: tuple[Fact, ...]) -> Iterable[RefusalRow | HostCallRow]:
     principals = {fact.call_id: fact.principal for fact in facts if isinstance(fact, CallJudged)}
     for fact in facts:
+        if isinstance(fact, Exchanged):
+            yield from _refused_calls(fact)
         if not isinstance(fact, ToolFinished) or fact.output.error is None:
             continue
         error = fact.output.error
@@ -221,6 +239,20 @@ def _refusals(facts: tuple[Fact, ...]) -> Iterable[RefusalRow]:
                 principal=principals.get(fact.call_id, "user"),
                 cause=error.cause,
                 reason=error.message,
+            )
+
+
+def _refused_calls(fact: Exchanged) -> Iterable[HostCallRow]:
+    for call in fact.calls:
+        if call.refusal is not None:
+            yield HostCallRow(
+                kind="host_call",
+                plugin=fact.plugin,
+                point=fact.point.value,
+                round=fact.round,
+                call=call.call.value,
+                refusal=call.refusal.refusal.value,
+                detail=call.refusal.detail,
             )
 
 

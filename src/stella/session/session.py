@@ -5,16 +5,14 @@ composition, test command and model are settled first.
 """
 
 import hashlib
-import platform
 from collections.abc import Callable
-from collections.abc import Iterator
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from stella import __version__
 from stella import codec
+from stella.candidates.workspaces import Workspaces
 from stella.clock import Clock
 from stella.errors import JournalError
 from stella.journal.find import unfinished
@@ -28,18 +26,17 @@ from stella.providers.all import open_model
 from stella.providers.keys import KEY_VARIABLES
 from stella.providers.provider import Model
 from stella.redact import Redactor
+from stella.session.attempts import Attempts
+from stella.session.attempts import reclaim
 from stella.session.drive import Drive
-from stella.session.facts import OfferedTool
-from stella.session.facts import PromptPart
 from stella.session.facts import RunEnded
 from stella.session.facts import SessionClosed
 from stella.session.facts import SessionOpened
-from stella.session.facts import SystemPrompt
-from stella.session.facts import ToolsOffered
 from stella.session.hands import Hands
 from stella.session.options import Options
 from stella.session.pipeline import Bound
 from stella.session.pipeline import bind
+from stella.session.planes import planes_of
 from stella.session.result import JournalRow
 from stella.session.result import RunResult
 from stella.session.result import broken_off
@@ -47,20 +44,19 @@ from stella.session.result import exit_code_of
 from stella.session.result import result_of
 from stella.session.telling import Listener
 from stella.session.telling import Telling
-from stella.session.watching import Watching
+from stella.session.workshop import Workshop
+from stella.session.workshop import side_by_side
+from stella.session.workshop import tools_digest
 from stella.tools.all import TOOLS
 from stella.tools.paths import held_root
-from stella.tools.seen import Seen
 from stella.tools.stale import swept
-from stella.tools.tool import ToolContext
-from stella.tools.toolbox import Toolbox
 from stella.turn.facts import Fact
 from stella.turn.hold import RunEnd
 from stella.turn.hold import RunSetup
 from stella.turn.hold import run
 from stella.turn.loop import Transcript
-from stella.turn.prompt import BASE
-from stella.turn.prompt import system_prompt
+from stella.turn.seats import WORKER
+from stella.turn.seats import Seating
 from stella.verdict.rule import VerdictRule
 from stella.wire.evidence import EvidenceSet
 from stella.witness.plan import root_of
@@ -98,20 +94,20 @@ async def run_once(
     """
     root = root_of(options.workspace)
     bound = bind(options, root)
-    model = open_model(options.model, clock=clock, base=options.cwd)
+    model, models = _models(options, clock)
     journal = Journal.create(root, new_session_id(clock), clock, redactor_of(options.env))
     opened = _Opened(
         options=options,
         root=root,
         bound=bound,
         model=model,
+        models=models,
         clock=clock,
         telling=Telling(journal, listeners),
     )
     try:
-        with _hands(opened) as hands:
-            await _sweep(opened)
-            end, trouble = await _run(opened, hands, on_drive)
+        await _sweep(opened)
+        end, trouble = await _run(opened, on_drive)
         return _finished(opened, end, trouble)
     finally:
         journal.close()
@@ -125,12 +121,36 @@ class _Opened:
     root: Path
     bound: Bound | None
     model: Model
+    models: Mapping[str, Model]
     clock: Clock
     telling: Telling
 
     @property
     def session(self) -> str:
-        return self.telling.journal.path.parent.name
+        return self.workshop.session
+
+    @property
+    def workshop(self) -> Workshop:
+        return Workshop(
+            telling=self.telling,
+            clock=self.clock,
+            model=self.model,
+            models=self.models,
+            mode=self.options.mode,
+            environment=_child_environment(self.options),
+            path_value=self.options.env.get("PATH", ""),
+            umask=self.options.umask,
+        )
+
+
+def _models(options: Options, clock: Clock) -> tuple[Model, dict[str, Model]]:
+    """Open the worker's model and those of the seats; one name is one model [D-50, M2-53]."""
+    opened: dict[str, Model] = {}
+    for name in (options.model, *options.seats.values()):
+        if name not in opened:
+            opened[name] = open_model(name, clock=clock, base=options.cwd)
+    seats = {seat: opened[name] for seat, name in options.seats.items()}
+    return opened[options.model], seats
 
 
 async def _sweep(opened: _Opened) -> None:
@@ -142,58 +162,43 @@ async def _sweep(opened: _Opened) -> None:
         await swept(root, lambda session: session not in others or writing(opened.root, session))
 
 
-@contextmanager
-def _hands(opened: _Opened) -> Iterator[Hands]:
-    options, bound = opened.options, opened.bound
-    environment = _child_environment(options)
-    with held_root(str(opened.root)) as held:
-        context = ToolContext(
-            root=held,
-            environment=environment,
-            clock=opened.clock,
-            seen=Seen(),
-            session_id=opened.session,
-            umask=options.umask,
-        )
-        watching = Watching(
-            root=opened.root,
-            env=environment,
-            path_value=options.env.get("PATH", ""),
-            private=opened.telling.journal.path.parent,
-            clock=opened.clock,
-            telling=opened.telling,
-            granting=bound.granting if bound else None,
-        )
-        yield Hands(
-            telling=opened.telling,
-            clock=opened.clock,
-            model_port=opened.model,
-            toolbox=Toolbox(TOOLS, context),
-            mode=options.mode,
-            principal=options.principal,
-            watching=watching,
-            plugins=bound.plugins if bound else {},
-            records_changed=bound.records_changed if bound else tuple,
-        )
-
-
-async def _run(opened: _Opened, hands: Hands, on_drive: OnDrive) -> tuple[RunEnd, str | None]:
+async def _run(opened: _Opened, on_drive: OnDrive) -> tuple[RunEnd, str | None]:
     """Tell how the session opened, follow the run, tell how it ended.
 
     A journal that breaks ends the run as failed, whatever it had come to [E-6, J2-34]; the
     second value says how it broke.
     """
-    drive = Drive(opened.telling, hands)
-    on_drive(drive)
+    shop, bound = opened.workshop, opened.bound
+    granting = bound.granting if bound else None
+    with shop.hands(opened.root, TOOLS, opened.options.principal, granting) as hands:
+        drive = Drive(opened.telling, hands)
+        on_drive(drive)
+        try:
+            end = await _followed(opened, hands, drive)
+            _close(opened.telling, end)
+        except JournalError as error:
+            return broken_off(opened.telling.story), error.message
+        return end, None
+
+
+async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
+    """Open, run, and take away what the run's candidates left [D-10]."""
+    prefix = _open(opened, hands)
+    shop, bound = opened.workshop, opened.bound
+    workspaces = Workspaces(opened.root, path_value=shop.path_value, clock=opened.clock)
+    attempts: Attempts | None = None
+    if bound is not None:
+        planes = planes_of(bound, shop, hands.watching, workspaces, opened.options)
+        hands.plugins, hands.records_changed = bound.plugins, bound.records_changed
+        hands.desk, attempts = planes.serving.desk, planes.attempts
+    await drive.prepare(reclaim(workspaces, opened.telling))
+    await drive.prepare(hands.watching.open())
+    transcript = Transcript([Message(role=Role.SYSTEM, content=prefix)])
     try:
-        prefix = _open(opened, hands)
-        await drive.prepare(hands.watching.open())
-        transcript = Transcript([Message(role=Role.SYSTEM, content=prefix)])
-        end = await drive.follow(run(_setup(opened, hands), transcript))
-        _close(opened.telling, end)
-    except JournalError as error:
-        return broken_off(opened.telling.told), error.message
-    return end, None
+        return await drive.follow(run(_setup(opened, hands), transcript))
+    finally:
+        if attempts is not None:
+            await attempts.finish()
 
 
 def _setup(opened: _Opened, hands: Hands) -> RunSetup:
@@ -204,9 +209,11 @@ def _setup(opened: _Opened, hands: Hands) -> RunSetup:
         first_turn=1,
         principal=options.principal,
         model=opened.model.name,
+        models={seat: model.name for seat, model in opened.models.items()},
+        seating=Seating(seats=options.tiers),
         max_steps=options.max_steps,
-        concurrent=frozenset(c.name for c in hands.toolbox.contracts if c.trusted_read_only),
-        tools_sha256=_sha256(codec.canonical(hands.schemas)),
+        concurrent=side_by_side(hands),
+        tools_sha256=tools_digest(hands),
         composition=bound.composition if bound else None,
         bound=bound.fact if bound else None,
         host_max_holds=options.pipeline.max_holds if options.pipeline else 0,
@@ -235,41 +242,10 @@ def _open(opened: _Opened, hands: Hands) -> str:
         trusted=False,
     )
     telling.tell(None, fact)
-    environment = _environment(opened.root, opened.model.name, opened.clock)
-    text = system_prompt(environment)
-    parts = (
-        PromptPart(name="base", chars=len(BASE)),
-        PromptPart(name="environment", chars=len(environment)),
-    )
-    telling.tell(None, SystemPrompt(sha256=_sha256(text.encode()), text=text, parts=parts))
-    offered = tuple(
-        OfferedTool(
-            name=c.name,
-            origin=c.provenance.value,
-            risk=c.risk.value,
-            read_only=c.read_only,
-            description=c.description,
-            input_schema=c.input_schema,
-        )
-        for c in hands.toolbox.contracts
-    )
-    telling.tell(None, ToolsOffered(tools=offered))
+    prefix = opened.workshop.introduce(hands, seat=WORKER)
     for code, notice in opened.bound.notices if opened.bound else ():
         telling.notice(code, notice)
-    return text
-
-
-def _environment(root: Path, model: str, clock: Clock) -> str:
-    versioned = "yes" if (root / ".git").exists() else "no"
-    return "\n".join(
-        (
-            f"workspace root: {root}",
-            f"under version control: {versioned}",
-            f"operating system: {platform.system()}",
-            f"date: {clock.now():%Y-%m-%d}",
-            f"model: {model}",
-        )
-    )
+    return prefix
 
 
 def _child_environment(options: Options) -> dict[str, str]:
@@ -301,10 +277,10 @@ def _close(telling: Telling, end: RunEnd) -> None:
 def _finished(opened: _Opened, end: RunEnd, trouble: str | None) -> Finished:
     journal, bound = opened.telling.journal, opened.bound
     path = journal.path.relative_to(opened.root)
-    told = tuple(opened.telling.told)
+    story = opened.telling.story
     result = result_of(
         end,
-        told,
+        story,
         pipeline=bound.composition.variant if bound else None,
         session=opened.session,
         journal=JournalRow(path=str(path), records=journal.records, head=journal.head),
@@ -313,7 +289,7 @@ def _finished(opened: _Opened, end: RunEnd, trouble: str | None) -> Finished:
         result=result,
         rule=bound.composition.rule if bound else VerdictRule(),
         evidence=end.evidence,
-        told=told,
+        told=story.own,
         turn_text=end.turn.text if end.turn else (trouble or ""),
         trouble=trouble,
     )

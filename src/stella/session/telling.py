@@ -4,6 +4,7 @@ Progress, the event stream and the result all read what was told here; nothing e
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -12,17 +13,34 @@ from stella.journal.entry import Record
 from stella.journal.journal import Journal
 from stella.turn.facts import Fact
 from stella.turn.facts import Noticed
+from stella.turn.plugin_facts import Emitted
+from stella.turn.plugin_facts import under_a_turn
 
 Listener = Callable[[Record, Fact], None]
 """Hears every record as it is written, with the fact it came from; must not raise."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What a run told: `own` are the facts of it and its own turns.
+
+    `every` are also those of the turns under a turn, in the order of all.
+    """
+
+    own: tuple[Fact, ...]
+    every: tuple[Fact, ...]
+
+
 class Telling:
-    """Writes facts in order and keeps those of the run that is under way."""
+    """Writes facts in order and keeps those of the run that is under way.
+
+    `told` are those of the run and its own turns, `every` also those of the turns under a turn.
+    """
 
     def __init__(self, journal: Journal, listeners: tuple[Listener, ...] = ()) -> None:
         self.journal = journal
         self.told: list[Fact] = []
+        self.every: list[Fact] = []
         self._listeners = listeners
         self._said: set[str] = set()
 
@@ -33,12 +51,20 @@ class Telling:
         """
         values: dict[str, Any] = msgspec.structs.asdict(fact)
         data = {key: value for key, value in values.items() if value is not None}
-        record = self.journal.append(fact.type, turn, data)
+        kind = data.pop("name") if isinstance(fact, Emitted) else fact.type
+        record = self.journal.append(kind, turn, data)
         if durable:
             self.journal.barrier()
-        self.told.append(fact)
+        self.every.append(fact)
+        if not under_a_turn(turn):
+            self.told.append(fact)
         for listener in self._listeners:
             listener(record, fact)
+
+    @property
+    def story(self) -> Story:
+        """Everything told so far."""
+        return Story(own=tuple(self.told), every=tuple(self.every))
 
     def notice(self, code: str, text: str, turn: str | None = None) -> None:
         """Tell a notice: something a person should know that decides nothing."""

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from stella.clock import Clock
+from stella.process.git import Repository
 from stella.session.telling import Telling
 from stella.turn.facts import Baselined
 from stella.turn.facts import ChangedArtifact
@@ -55,7 +56,8 @@ class Watching:
     """Measures one workspace for one session.
 
     `private` is a directory of the host's own for the caches of the test's runs; `granting` is
-    None without a pipeline, and then no artifact is watched.
+    None without a pipeline, and then no artifact is watched. `within` is the repository that git
+    is told of where the tree's own word for it is not to be trusted.
     """
 
     root: Path
@@ -65,14 +67,23 @@ class Watching:
     clock: Clock
     telling: Telling
     granting: Granting | None
+    within: Repository | None = None
+    _opened: Tree | Unmeasured = _NOT_YET
     _origin: Tree | Unmeasured = _NOT_YET
     _last: Tree | Unmeasured = _NOT_YET
     _stale: bool = False
     _watch: Watch | None = None
 
     async def open(self) -> None:
-        """Measure the tree as the session finds it."""
-        self._last = await self._survey(self._last)
+        """Measure the tree as its agent finds it."""
+        self._opened = self._last = await self._survey(self._last)
+
+    async def since_open(self) -> tuple[Change, ...] | None:
+        """Return all that changed since `open`, None when that could not be measured [D-55]."""
+        self._last, self._stale = await self._survey(self._last), False
+        if isinstance(self._opened, Unmeasured) or isinstance(self._last, Unmeasured):
+            return None
+        return changes(self._opened, self._last)
 
     async def before(self, paths: tuple[str, ...]) -> Tree | Unmeasured:
         """Return the state before a call: of the paths it names, or of the tree [T2-51].
@@ -147,6 +158,7 @@ class Watching:
             path_value=self.path_value,
             clock=self.clock,
             previous=previous if isinstance(previous, Tree) else None,
+            within=self.within,
         )
         if isinstance(tree, Unmeasured):
             self.telling.once("changes_unmeasured", f"changes are not measured: {tree.reason}")

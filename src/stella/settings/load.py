@@ -25,11 +25,11 @@ from stella.files.kind import kind_of
 from stella.files.tree import content
 from stella.files.tree import held
 from stella.settings.ambient import switched
-from stella.settings.schema import TIERS
 from stella.settings.schema import SettingsFile
 from stella.settings.schema import read_settings
 from stella.settings.sections import Scope
 from stella.settings.sections import Trouble
+from stella.turn.seats import TIERS
 
 FILE: Final = "stella.toml"
 NO_SETTINGS: Final = "STELLA_NO_SETTINGS"

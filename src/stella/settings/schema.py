@@ -19,13 +19,13 @@ import msgspec
 from stella import codec
 from stella import limits
 from stella.codec import Refused
-from stella.codec import Word
 from stella.escape import visible
 from stella.manifest.scan import overreach
 from stella.settings.sections import MODEL_NAMES
 from stella.settings.sections import Scope
 from stella.settings.sections import Trouble
 from stella.settings.sections import looked_over
+from stella.turn.seats import Seat
 
 _BOM: Final = b"\xef\xbb\xbf"
 _WHERE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
@@ -33,24 +33,6 @@ _VERSION: Final = 1
 
 T = TypeVar("T")
 
-
-class Seat(Word):
-    """A chair at which a model sits; the person gives each its model [D-50]."""
-
-    WORKER = "worker"
-    TRIAGE = "triage"
-    RESEARCH = "research"
-    PLAN = "plan"
-    VERDICT = "verdict"
-
-
-TIERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **{seat.value: seat.value for seat in (Seat.WORKER, Seat.TRIAGE, Seat.RESEARCH, Seat.PLAN)},
-        "verifier": Seat.VERDICT.value,
-    }
-)
-"""Which seat a plugin's tier is bound to where the person says nothing else [D-50]."""
 
 MODEL_OF: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -6,33 +6,41 @@ whole [D-29], and silence is an answer like any other [W-50].
 
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from typing import TypedDict
 
 from stella import codec
 from stella.escape import visible
-from stella.message import Message
-from stella.message import Role
-from stella.near import suggestion
 from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
 from stella.turn.ask import ask
 from stella.turn.changes import ChangeBook
-from stella.turn.facts import Exchanged
 from stella.turn.facts import MessageAppended
 from stella.turn.facts import Noticed
-from stella.turn.facts import PluginFaulted
 from stella.turn.facts import TurnStatus
 from stella.turn.loop import TurnEnd
+from stella.turn.plugin_facts import Exchanged
+from stella.turn.plugin_facts import PluginFaulted
+from stella.turn.prelude import Prelude
+from stella.turn.prelude import advice
+from stella.turn.prelude import said
 from stella.turn.prompt import headed
 from stella.turn.questions import AskPlugin
+from stella.turn.questions import CheckPaths
 from stella.turn.questions import Heard
+from stella.turn.questions import RecallServed
+from stella.turn.questions import Served
 from stella.turn.questions import tell
+from stella.turn.seats import WORKER
+from stella.turn.seats import Seating
+from stella.turn.seats import undeclared_role
 from stella.turn.stages import HOST_OWNED
 from stella.turn.stages import Composition
 from stella.turn.stages import Member
 from stella.turn.stages import mistyped
 from stella.turn.stages import opening_table
 from stella.turn.stages import value_of
+from stella.turn.tally import Tally
 from stella.wire.after_turn import AfterTurnAnswer
 from stella.wire.after_turn import AfterTurnRequest
 from stella.wire.after_turn import TurnOutcome
@@ -75,12 +83,18 @@ class Asking:
     """The members of a run and the signals between them [D-20, D-24].
 
     `table` lives for the run; `published` is the list of one round and goes on the wire.
+    `tally` and `book` are the run's own and take in what host calls spend and change. `seat`
+    is the one that runs the turn of this round.
     """
 
     composition: Composition
     goal: str
     candidate: CandidateGrant
     test_command: bool
+    tally: Tally
+    book: ChangeBook
+    seating: Seating = field(default_factory=Seating)
+    seat: str = WORKER
     table: dict[Signal, bool | int] = field(init=False)
     published: list[PublishedSignal] = field(default_factory=list)
     last_stage: dict[str, str] = field(default_factory=dict)
@@ -89,18 +103,24 @@ class Asking:
         """Open the table with the facts of the host [D-12]."""
         self.table = opening_table(test_command=self.test_command, metered=False)
 
-    def before(self, turn_id: str, number: int) -> Turn[tuple[Message, ...]]:
-        """Dispatch the stages before the turn and return their messages in order [D-23, D-30]."""
+    def before(self, turn_id: str, number: int) -> Turn[Prelude]:
+        """Dispatch the stages before the turn and return what they give it [D-23, D-29 to D-32]."""
         self.published.clear()
         self.last_stage.clear()
-        messages: list[Message] = []
+        self.seat = WORKER
+        prelude = Prelude()
         for stage in self.composition.before:
             for member in self._running(stage):
                 at = _At(turn=turn_id, round=number, member=member)
                 answer = yield from self._contribution(at, stage)
                 if answer is not None:
-                    messages += yield from self._context(at, answer)
-        return tuple(messages)
+                    yield from self._take(at, answer, prelude)
+        if prelude.scope:
+            fact = advice(prelude.scope)
+            prelude.messages.append(said(fact))
+            yield from tell(turn_id, fact)
+        prelude.seat = self.seat
+        return prelude
 
     def measured(self, changes: ChangeBook) -> None:
         """Put what the host measured of the turn into the table [D-26]."""
@@ -176,17 +196,26 @@ class Asking:
 
     def _ask(self, at: _At, request: Request) -> Turn[BeforeTurnAnswer | AfterTurnAnswer | Silence]:
         """Ask a member once and tell what came, also when the run is cancelled [Q-17]."""
+        question = AskPlugin(member=at.member.name, turn=at.turn, seat=self.seat, request=request)
         try:
-            heard = yield from ask(AskPlugin(member=at.member.name, request=request))
+            heard = yield from ask(question)
         except Cancelled as cancelled:
             silence = Silence(code=FaultCode.CANCELLED, message=f"cancelled by {cancelled.by}")
-            yield from _tell_heard(at, request, Heard(answer=silence, duration_ms=0))
+            served = yield from ask(RecallServed())
+            self._charge(served)
+            yield from _tell_heard(at, request, Heard(answer=silence, duration_ms=0, served=served))
             raise
+        self._charge(heard.served)
         if isinstance(heard.answer, BeforeTurnAnswer):
-            answer = admitted(at.member, heard.answer)
-            heard = Heard(answer=answer, duration_ms=heard.duration_ms)
+            heard = replace(heard, answer=admitted(at.member, heard.answer))
         yield from _tell_heard(at, request, heard)
         return heard.answer
+
+    def _charge(self, served: Served) -> None:
+        """Add what host calls used and changed to the run's own books [D-19]."""
+        self.tally.add(served.spent)
+        if served.changes is None or served.changes:
+            self.book.add(served.changes)
 
     def _publish(self, at: _At, answer: BeforeTurnAnswer) -> Turn[None]:
         for published in answer.publish:
@@ -200,21 +229,40 @@ class Asking:
                 continue
             self.table[published.signal] = value_of(published)
 
-    def _context(self, at: _At, answer: BeforeTurnAnswer) -> Turn[list[Message]]:
-        member = at.member
-        messages: list[Message] = []
+    def _take(self, at: _At, answer: BeforeTurnAnswer, prelude: Prelude) -> Turn[None]:
+        """Take in one contribution: its texts, its role, its scope [D-30 to D-32]."""
         for entry in answer.context:
-            text = headed(entry.label, entry.text)
-            messages.append(Message(role=Role.USER, content=text))
             appended = MessageAppended(
-                role="user", origin=f"plugin:{member.name}", label=entry.label, text=text
+                role="user",
+                origin=f"plugin:{at.member.name}",
+                label=entry.label,
+                text=headed(entry.label, entry.text),
             )
+            prelude.messages.append(said(appended))
             yield from tell(at.turn, appended)
-        for word, value in (("role", answer.role), ("scope", answer.scope)):
-            if value:
-                text = f"{visible(member.name)} gave a {word}; this release does not act upon it"
-                yield from tell(at.turn, Noticed(code=f"{word}_unused", text=text))
-        return messages
+        if answer.role is not None:
+            yield from self._sit(at, answer.role)
+        if answer.scope:
+            yield from self._advise(at, answer.scope, prelude)
+
+    def _sit(self, at: _At, role: str) -> Turn[None]:
+        """Move the turn to a role's seat; a tier nobody bound leaves it where it is [D-31]."""
+        seat = self.seating.seat(role, at.member.roles)
+        if isinstance(seat, str):
+            self.seat = seat
+            return
+        text = f"{visible(at.member.name)}: {seat.detail}; the turn keeps its model"
+        yield from tell(at.turn, Noticed(code="role_unbound", text=text))
+
+    def _advise(self, at: _At, paths: tuple[str, ...], prelude: Prelude) -> Turn[None]:
+        """Add the paths that stay inside the root; the others are dropped, each told [D-32]."""
+        denials = yield from ask(CheckPaths(paths=paths))
+        for path, denial in zip(paths, denials, strict=True):
+            if denial is None:
+                prelude.widen(path)
+                continue
+            text = f'{visible(at.member.name)}: the path "{visible(path)}" is denied: {denial}'
+            yield from tell(at.turn, Noticed(code="path_denied", text=text))
 
 
 def _tell_heard(at: _At, request: Request, heard: Heard) -> Turn[None]:
@@ -230,7 +278,7 @@ def _tell_heard(at: _At, request: Request, heard: Heard) -> Turn[None]:
         **place,
         request=codec.plain(request),
         response=None if isinstance(answer, Silence) else codec.plain(answer),
-        calls=(),
+        calls=heard.served.calls,
         duration_ms=heard.duration_ms,
     )
     yield from tell(at.turn, exchanged)
@@ -248,8 +296,7 @@ def admitted(member: Member, answer: BeforeTurnAnswer) -> BeforeTurnAnswer | Sil
     """Return the contribution, or the fault that drops it whole [D-29, W-51]."""
     place = f"{visible(member.name)} before_turn"
     if answer.role is not None and answer.role not in member.roles:
-        hint = suggestion(answer.role, sorted(member.roles)) or "it declares none"
-        text = f'{place}: role "{visible(answer.role)}" is not declared; {hint}'
+        text = f"{place}: {undeclared_role(answer.role, member.roles).detail}"
         return Silence(code=FaultCode.UNDECLARED_ROLE, message=text)
     for published in answer.publish:
         if mistyped(published):

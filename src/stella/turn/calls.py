@@ -6,6 +6,7 @@ from dataclasses import field
 from itertools import groupby
 
 from stella import limits
+from stella.escape import visible
 from stella.message import Answered
 from stella.message import Asked
 from stella.message import ErrorClass
@@ -17,8 +18,10 @@ from stella.turn.ask import ask
 from stella.turn.changes import ChangeBook
 from stella.turn.facts import CallRequested
 from stella.turn.facts import FileChanged
+from stella.turn.facts import Noticed
 from stella.turn.facts import ToolFinished
 from stella.turn.facts import ToolStarted
+from stella.turn.prelude import outside
 from stella.turn.questions import AskGate
 from stella.turn.questions import Change
 from stella.turn.questions import Ran
@@ -44,6 +47,8 @@ class Dispatch:
     calls: tuple[Asked, ...]
     concurrent: frozenset[str]
     book: ChangeBook
+    scope: tuple[str, ...] = ()
+    strayed: set[str] = field(default_factory=set)
     results: dict[str, Output] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
     started: dict[str, bool] = field(default_factory=dict)
@@ -101,7 +106,15 @@ class Dispatch:
         self.book.add(ran.changes)
         for change in ran.changes or ():
             yield from tell(self.turn, changed(change, call.call_id))
+            yield from self._stray(change.path)
         yield from self._finish(call, ran.output, ran.duration_ms)
+
+    def _stray(self, path: str) -> Turn[None]:
+        """Tell of a write outside the advised scope, once per path; it stands [D-32]."""
+        if outside(path, self.scope) and path not in self.strayed:
+            self.strayed.add(path)
+            text = f"{visible(path)} was written and lies outside the scope that plugins advised"
+            yield from tell(self.turn, Noticed(code="outside_scope", text=text))
 
     def _finish(self, call: Asked, output: Output, duration_ms: int) -> Turn[None]:
         self.results[call.call_id] = output

@@ -24,8 +24,6 @@ from stella.verdict.rule import VerdictRule
 from stella.wire.evidence import EvidenceSet
 from stella.wire.evidence import Tamper
 from stella.wire.grant import TestBaseline
-from stella.wire.points import Call
-from stella.wire.points import Point
 
 
 class Fact(
@@ -292,44 +290,6 @@ class Baselined(Fact, frozen=True, kw_only=True):
     duration_ms: U64
     watched: tuple[Pinned, ...]
     complete: bool
-
-
-class ServedCall(Fact, frozen=True, kw_only=True):
-    """One host call of an exchange and what it got."""
-
-    type = "served_call"
-    id: U32
-    call: Call
-    args: dict[str, Any]
-    ok: dict[str, Any] | None = None
-    refusal: str | None = None
-
-
-class Exchanged(Fact, frozen=True, kw_only=True):
-    """A plugin was asked; without `response` a fault follows [J2-44]."""
-
-    type = "plugin_exchange"
-    plugin: str
-    point: Point
-    stage: str | None = None
-    round: U32
-    request: dict[str, Any]
-    response: dict[str, Any] | None = None
-    calls: tuple[ServedCall, ...]
-    duration_ms: U64
-
-
-class PluginFaulted(Fact, frozen=True, kw_only=True):
-    """A plugin gave no usable answer [W-50]; raw output becomes base64 in the journal [J2-13]."""
-
-    type = "plugin_fault"
-    plugin: str
-    point: Point
-    stage: str | None = None
-    round: U32
-    fault: str
-    message: str
-    stdout_b64: bytes | None = None
 
 
 class ChangedArtifact(Fact, frozen=True, kw_only=True):

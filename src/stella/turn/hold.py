@@ -4,6 +4,7 @@ A plugin is asked before and after a turn; judge and again are plain function ca
 between. A fault of a plugin never aborts a turn and never becomes `met` [W-50].
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from typing import assert_never
@@ -29,11 +30,13 @@ from stella.turn.loop import Transcript
 from stella.turn.loop import TurnEnd
 from stella.turn.loop import TurnSetup
 from stella.turn.loop import turn
+from stella.turn.prelude import Prelude
 from stella.turn.prompt import guarded
 from stella.turn.questions import Inspect
 from stella.turn.questions import Inspection
 from stella.turn.questions import TakeBaseline
 from stella.turn.questions import tell
+from stella.turn.seats import Seating
 from stella.turn.stages import Composition
 from stella.turn.tally import Tally
 from stella.verdict.again import Another
@@ -73,7 +76,8 @@ CEILINGS = {
 class RunSetup:
     """What a run is told at its start; without `composition` the plain loop runs [D-6].
 
-    `first_turn` is the number of the next turn of the session [E-2].
+    `first_turn` is the number of the next turn of the session [E-2]. `model` is the worker's
+    model, `models` those of the seats that have one of their own [D-50].
     """
 
     goal: str
@@ -84,6 +88,8 @@ class RunSetup:
     max_steps: int
     concurrent: frozenset[str]
     tools_sha256: str
+    models: Mapping[str, str] = field(default_factory=dict)
+    seating: Seating = field(default_factory=Seating)
     composition: Composition | None = None
     bound: PipelineBound | None = None
     host_max_holds: int = 0
@@ -125,6 +131,7 @@ class _Run:
     evidence: EvidenceSet | None = None
     outcome: Outcome | None = None
     standing: Standing | None = None
+    strayed: set[str] = field(default_factory=set)
 
     def end(self, status: RunStatus, by: str | None = None) -> RunEnd:
         return RunEnd(
@@ -146,7 +153,7 @@ def run(setup: RunSetup, transcript: Transcript) -> Turn[RunEnd]:
     try:
         yield from tell(None, Prompted(text=setup.goal, source=setup.source))
         if setup.composition is None:
-            yield from _turn(state, (), None)
+            yield from _turn(state, Prelude(), None)
         else:
             yield from _rounds(state, setup.composition)
     except Cancelled as cancelled:
@@ -166,12 +173,15 @@ def _rounds(state: _Run, composition: Composition) -> Turn[None]:
         goal=setup.goal,
         candidate=granted.candidate,
         test_command=setup.test_command,
+        tally=state.tally,
+        book=state.book,
+        seating=setup.seating,
     )
     correction: Correction | None = None
     while True:
         turn_id = _turn_id(state)
-        contributed = yield from asking.before(turn_id, state.round)
-        end = yield from _turn(state, contributed, correction)
+        prelude = yield from asking.before(turn_id, state.round)
+        end = yield from _turn(state, prelude, correction)
         if end.status is TurnStatus.CANCELLED or end.cause is Cause.SOFT_STOP:
             return
         continuation = yield from _judged(state, composition, asking, end)
@@ -182,14 +192,12 @@ def _rounds(state: _Run, composition: Composition) -> Turn[None]:
         state.round += 1
 
 
-def _turn(
-    state: _Run, contributed: tuple[Message, ...], correction: Correction | None
-) -> Turn[TurnEnd]:
+def _turn(state: _Run, prelude: Prelude, correction: Correction | None) -> Turn[TurnEnd]:
     """Append this turn's messages in their order [E-132], then run it."""
     setup = state.setup
     if state.round == 0:
         state.transcript.append(Message(role=Role.USER, content=guarded(setup.goal)))
-    for message in contributed:
+    for message in prelude.messages:
         state.transcript.append(message)
     if correction is not None:
         guidance = correction.guidance
@@ -202,7 +210,10 @@ def _turn(
             turn=_turn_id(state),
             round=state.round,
             principal=setup.principal,
-            model=setup.model,
+            model=setup.models.get(prelude.seat, setup.model),
+            seat=prelude.seat,
+            scope=tuple(prelude.scope),
+            strayed=state.strayed,
             max_steps=setup.max_steps,
             concurrent=setup.concurrent,
             tools_sha256=setup.tools_sha256,

@@ -36,6 +36,7 @@ from stella.turn.facts import TurnStatus
 from stella.turn.prompt import CONTINUE
 from stella.turn.questions import AskModel
 from stella.turn.questions import tell
+from stella.turn.seats import WORKER
 from stella.turn.tally import Tally
 
 
@@ -59,13 +60,19 @@ class Transcript:
 class TurnSetup:
     """What a turn is told at its start.
 
-    `concurrent` names the tools that may run side by side: the trusted read-only ones.
+    `concurrent` names the tools that may run side by side: the trusted read-only ones. `seat`
+    and `model` say who is asked [D-31]; `agent` is None for the lead. `scope` are the paths that
+    plugins advise to stay in [D-32]; `strayed` are those outside that were told of already.
     """
 
     turn: str
     round: int
     principal: str
     model: str
+    seat: str = WORKER
+    agent: str | None = None
+    scope: tuple[str, ...] = ()
+    strayed: set[str] = field(default_factory=set)
     max_steps: int
     concurrent: frozenset[str]
     tools_sha256: str
@@ -131,7 +138,12 @@ SENTENCES = {
 def turn(setup: TurnSetup, transcript: Transcript) -> Turn[TurnEnd]:
     """Run one turn over `transcript`, to which this turn's messages are already appended."""
     state = _State()
-    started = TurnStarted(round=setup.round, principal=setup.principal, max_steps=setup.max_steps)
+    started = TurnStarted(
+        round=setup.round,
+        agent=setup.agent,
+        principal=setup.principal,
+        max_steps=setup.max_steps,
+    )
     try:
         yield from tell(setup.turn, started)
         ending = yield from _steps(setup, transcript, state)
@@ -177,16 +189,17 @@ def _steps(setup: TurnSetup, transcript: Transcript, state: _State) -> Turn[_End
 
 def _model(setup: TurnSetup, transcript: Transcript, state: _State) -> Turn[Reply | NoReply]:
     messages = transcript.messages
+    role = "worker" if setup.agent is None else "subagent"
     requested = ModelRequested(
         step=state.steps,
-        role="worker",
+        role=role,
         model=setup.model,
         message_count=len(messages),
         messages_sha256=hashlib.sha256(codec.canonical(messages)).hexdigest(),
         tools_sha256=setup.tools_sha256,
     )
     yield from tell(setup.turn, requested)
-    modelled = yield from ask(AskModel(messages=messages, role="worker"))
+    modelled = yield from ask(AskModel(messages=messages, role=role, seat=setup.seat))
     reply = modelled.reply
     if isinstance(reply, NoReply):
         failure = ModelFailed(
@@ -219,7 +232,14 @@ def _dispatch(setup: TurnSetup, transcript: Transcript, state: _State, reply: Re
     said = Message(role=Role.ASSISTANT, content=reply.text or None, tool_calls=calls)
     transcript.append(said)
     state.parts.clear()
-    dispatch = Dispatch(turn=setup.turn, calls=calls, concurrent=setup.concurrent, book=state.book)
+    dispatch = Dispatch(
+        turn=setup.turn,
+        calls=calls,
+        concurrent=setup.concurrent,
+        book=state.book,
+        scope=setup.scope,
+        strayed=setup.strayed,
+    )
     try:
         yield from dispatch.run()
     finally:

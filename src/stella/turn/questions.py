@@ -5,6 +5,7 @@ the machine and the hands.
 """
 
 from dataclasses import dataclass
+from dataclasses import field
 
 from stella.message import Asked
 from stella.message import Message
@@ -18,6 +19,8 @@ from stella.turn.facts import Baselined
 from stella.turn.facts import CallJudged
 from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Fact
+from stella.turn.plugin_facts import ServedCall
+from stella.turn.tally import Tally
 from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.evidence import Tamper
@@ -54,10 +57,14 @@ class Modelled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskModel(Ask[Modelled]):
-    """Ask the model for its next reply to `messages` [E-12]."""
+    """Ask the model of a seat for its next reply to `messages` [E-12, D-31].
+
+    `role` says why the call is made [M2-2].
+    """
 
     messages: tuple[Message, ...]
     role: str
+    seat: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,22 +152,62 @@ class Inspect(Ask[Inspection]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckPaths(Ask[tuple[str | None, ...]]):
+    """Where do paths a plugin named lead? The word of a denial for each, or None [G-50, G-51]."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What host calls came of asking a plugin: the calls, what they used, what they changed.
+
+    `changes` are those of the real tree, None when they could not be measured.
+    """
+
+    calls: tuple[ServedCall, ...] = ()
+    spent: Tally = field(default_factory=Tally)
+    changes: tuple[Change, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
     """What came of asking a plugin, and how many milliseconds it took."""
 
     answer: Answer | Silence
     duration_ms: int
+    served: Served = field(default_factory=Served)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskPlugin(Ask[Heard]):
-    """Send a member its request; a fresh process answers or falls silent [D-15]."""
+    """Send a member its request; a fresh process answers or falls silent [D-15].
+
+    `turn` is the turn it is asked for; `seat` runs that turn, so no child of it may [D-52].
+    """
 
     member: str
+    turn: str
+    seat: str
     request: Request
 
 
-Question = Tell | AskModel | AskGate | RunTools | TakeBaseline | Inspect | AskPlugin
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallServed(Ask[Served]):
+    """What was served to the plugin whose asking a cancel has ended? Answered at once [T-23]."""
+
+
+Question = (
+    Tell
+    | AskModel
+    | AskGate
+    | RunTools
+    | TakeBaseline
+    | Inspect
+    | CheckPaths
+    | AskPlugin
+    | RecallServed
+)
 """Every question there is; a drive that answers all of them can run a turn."""
 
 __all__ = [
@@ -168,6 +215,7 @@ __all__ = [
     "AskModel",
     "AskPlugin",
     "Change",
+    "CheckPaths",
     "Granted",
     "Heard",
     "Inspect",
@@ -175,8 +223,10 @@ __all__ = [
     "Modelled",
     "Question",
     "Ran",
+    "RecallServed",
     "Ruling",
     "RunTools",
+    "Served",
     "TakeBaseline",
     "Tell",
     "ask",

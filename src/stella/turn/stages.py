@@ -20,6 +20,7 @@ from stella.wire.points import COUNTS
 from stella.wire.points import HOST_STAGES
 from stella.wire.points import POST_TURN_STAGES
 from stella.wire.points import PUBLISHER
+from stella.wire.points import Call
 from stella.wire.points import Point
 from stella.wire.points import Signal
 
@@ -37,7 +38,8 @@ HOST_OWNED = frozenset(
 class Member:
     """A selected plugin as the run sees it: what it answers, where it stands, what it may say.
 
-    `wrapper` is its value on the wire; `points` are those it may answer [M-17, D-37].
+    `wrapper` is its value on the wire; `points` are those it may answer and `calls` those it
+    may make [M-17, D-37]; `roles` gives each of its roles the tier it declares [M-31].
     """
 
     name: str
@@ -45,7 +47,10 @@ class Member:
     grade: Grade
     points: frozenset[Point]
     stages: tuple[Step, ...] = (Step(name=EXECUTE),)
-    roles: frozenset[str] = frozenset()
+    roles: Mapping[str, str] = field(default_factory=dict)
+    calls: frozenset[Call] = frozenset()
+    max_calls: int | None = None
+    max_fanout_width: int | None = None
     max_holds: int | None = None
     rule: VerdictRule = field(default_factory=VerdictRule)
 

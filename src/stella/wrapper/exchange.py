@@ -20,6 +20,7 @@ from stella.wire.envelope import Request
 from stella.wire.envelope import point_of
 from stella.wire.envelope import read_message
 from stella.wire.envelope import write_request
+from stella.wire.host_call import HostCall
 from stella.wire.points import PROTOCOL_VERSION
 from stella.wire.points import Point
 from stella.wire.silence import FaultCode
@@ -29,12 +30,16 @@ from stella.wrapper.framing import Scanner
 
 @dataclass(slots=True)
 class Exchange:
-    """The conversation of one point; no host call is served, so no channel is open [T-18]."""
+    """The conversation of one point; `channel` says whether host calls are heard [T-18]."""
 
     plugin: str
     request: Request
+    channel: bool = False
     _scanner: Scanner = field(default_factory=Scanner)
+    _begun: bool = False
     _answer: PointAnswer | None = None
+    _asked: HostCall | None = None
+    _unheard: HostCall | None = None
     _fault: Silence | None = None
 
     @property
@@ -57,15 +62,31 @@ class Exchange:
         """Whether nothing that comes can change the outcome any more [T-20]."""
         return self.broken or self._answer is not None
 
-    def receive(self, chunk: bytes) -> None:
-        """Take a chunk of stdout; after the answer the rest is ignored [W-54]."""
+    def receive(self, chunk: bytes) -> tuple[HostCall, ...]:
+        """Take a chunk of stdout and return the calls that it completes, in order [T-19].
+
+        After the answer the rest is ignored [W-54]; after a fault no call is served.
+        """
         if self.over:
-            return
+            return ()
         documents, broken = self._scanner.feed(chunk)
-        if documents:
-            self._read(documents[0])
-        elif broken is not None:
-            self._fault = self._decode(broken.reason, broken.raw)
+        calls: list[HostCall] = []
+        for document in documents:
+            call = self._read(document)
+            if call is None:
+                break
+            calls.append(call)
+        else:
+            if broken is not None:
+                self._fault = self._decode(broken.reason, broken.raw)
+        return () if self.broken else tuple(calls)
+
+    def unheard(self, call: HostCall) -> None:
+        """Note that the plugin asks on although nobody reads the answers at its end [W-50].
+
+        A plugin that answers the point all the same is heard: it did not need to know [T-21].
+        """
+        self._unheard = call
 
     def conclude(self, done: Completed, deadline: float) -> Answer | Silence:
         """Return what the point gave, once the process is over [W-50, W-52, T-22 to T-28].
@@ -113,29 +134,41 @@ class Exchange:
             )
         return self._answer.body
 
-    def _read(self, document: bytes) -> None:
+    def _read(self, document: bytes) -> HostCall | None:
         try:
-            message = read_message(document)
+            message = read_message(document, first=not self._begun)
         except Refused as refused:
             fault = refused.reasons[0]
             self._fault = self._decode(f"{fault.token.value}: {fault}", document)
-            return
+            return None
+        self._begun = True
         if isinstance(message, PointAnswer):
             self._answer = message
-            return
-        self._fault = self._silence(
-            FaultCode.UNANNOUNCED_CALL,
-            f'it asked "{message.call.value}", and no host call is open to it',
-        )
+            return None
+        if not self.channel:
+            self._fault = self._silence(
+                FaultCode.UNANNOUNCED_CALL,
+                f'it asked "{message.call.value}", and no host call is open to it',
+            )
+            return None
+        self._asked = message
+        return message
 
     def _unanswered(self, done: Completed) -> Silence:
-        if self._scanner.rest.strip():
+        rest = self._scanner.rest
+        if rest.strip():
             reason = "exit 0 with a document that is cut off"
+        elif self._unheard is not None:
+            asked = f'it asked "{self._unheard.call.value}", and its stdin is closed to the answer'
+            return self._silence(FaultCode.ANSWER_CHANNEL_FAILED, asked + _stderr(done))
+        elif self._asked is not None:
+            asked = f'it asked "{self._asked.call.value}" last and gave no answer'
+            return self._silence(FaultCode.UNANSWERED_CALL, asked + _stderr(done))
         elif done.stderr.lstrip()[:1] in (b"{", b"["):
             reason = "exit 0 without an answer; your answer went to stderr, it belongs on stdout"
         else:
             reason = "exit 0 without an answer"
-        return self._silence(FaultCode.NO_RESPONSE, reason + _stderr(done), self._scanner.rest)
+        return self._silence(FaultCode.NO_RESPONSE, reason + _stderr(done), rest)
 
     def _exit(self, how: str, done: Completed) -> Silence:
         late = ", after a valid answer, which is not used" if self._answer else ""

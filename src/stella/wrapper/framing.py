@@ -39,6 +39,7 @@ class Scanner:
     _depth: int = 0
     _in_string: bool = False
     _begun: bool = False
+    _first: bool = True
 
     @property
     def rest(self) -> bytes:
@@ -78,13 +79,19 @@ class Scanner:
         if found is None:
             return None
         if self._open[lead] not in b"{[":
-            return NotJson(
-                reason="the output does not begin with a JSON object", raw=bytes(self._open)
-            )
+            return NotJson(reason=self._unlike(), raw=bytes(self._open))
         self._begun = True
         self._at = lead + 1
         self._depth = 1
         return None
+
+    def _unlike(self) -> str:
+        """Return why what stands here cannot begin a document [T-14, W-1]."""
+        if self._open.startswith(_BOM):
+            return "misplaced-bom: a byte-order mark stands where only white space may"
+        if not self._first:
+            return "what follows a document does not begin with a JSON object"
+        return "the output does not begin with a JSON object"
 
     def _advance(self) -> bytes | NotJson | None:
         """Move on to the end of the open document; None when it has not come yet."""
@@ -116,6 +123,7 @@ class Scanner:
                     return self._cut()
 
     def _cut(self) -> bytes:
+        self._first = False
         document = bytes(self._open[: self._at])
         del self._open[: self._at]
         self._at = 0

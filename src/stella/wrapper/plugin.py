@@ -4,10 +4,12 @@ Nothing past this module can tell how a plugin failed except by reading its `Sil
 """
 
 import asyncio
+from collections.abc import Awaitable
 from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from stella import limits
 from stella.escape import visible
@@ -16,9 +18,17 @@ from stella.process.run import run
 from stella.process.talk import Child
 from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
+from stella.wire.host_call import HostCall
+from stella.wire.host_result import CallOk
+from stella.wire.host_result import HostResult
+from stella.wire.host_result import RefusedCall
+from stella.wire.host_result import write_result
 from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
 from stella.wrapper.exchange import Exchange
+
+Serve = Callable[[HostCall], Awaitable[CallOk | RefusedCall]]
+"""Answers one host call; it may be cancelled at any await, because the point is over [T-23]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +38,14 @@ class Spoken:
     answer: Answer | Silence
     duration_ms: int
     notice: str | None = None
+
+
+class Answering(Protocol):
+    """A plugin that can be asked, whatever it runs in [T-35]."""
+
+    async def ask(self, request: Request, serve: Serve | None = None) -> Spoken:
+        """Ask once and return what came; `serve` answers its host calls [D-47]."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +68,12 @@ class PluginProcess:
         """The effective number of seconds of one conversation [T-22]."""
         return min(self.timeout_secs, limits.POINT_SECS)
 
-    async def ask(self, request: Request) -> Spoken:
-        """Ask once and return what came. Raises only `CancelledError` [T-25, W-50]."""
-        exchange = Exchange(plugin=self.name, request=request)
+    async def ask(self, request: Request, serve: Serve | None = None) -> Spoken:
+        """Ask once and return what came. Raises only `CancelledError` [T-25, W-50].
+
+        `serve` answers the host calls; without one no channel is open [D-47].
+        """
+        exchange = Exchange(plugin=self.name, request=request, channel=serve is not None)
         program = self.cleared()
         if isinstance(program, str):
             return _silent(exchange, FaultCode.NOT_ACCEPTED, program)
@@ -63,7 +84,7 @@ class PluginProcess:
             env=self.env,
             cwd=self.directory,
             timeout=self.deadline,
-            talk=lambda child: _talk(child, exchange),
+            talk=lambda child: _talk(child, exchange, serve),
             cap=limits.CONVERSATION_BYTES,
         )
         notice = None
@@ -81,20 +102,33 @@ def _silent(exchange: Exchange, code: FaultCode, reason: str) -> Spoken:
     return Spoken(answer=Silence(code=code, message=text), duration_ms=0)
 
 
-async def _talk(child: Child, exchange: Exchange) -> None:
+async def _talk(child: Child, exchange: Exchange, serve: Serve | None) -> None:
     """Write the request while reading, until nothing can change the outcome [T-16, T-18]."""
 
     async def write() -> None:
         await child.send(exchange.line)
-        child.close_stdin()
+        if serve is None:
+            child.close_stdin()
 
     writing = asyncio.create_task(write())
     try:
         while not exchange.over and (chunk := await child.receive()):
-            exchange.receive(chunk)
+            calls = exchange.receive(chunk)
+            if serve is not None:
+                await _serve(child, exchange, calls, serve)
     finally:
         # An answer ends the conversation even when the request was never read [T-20].
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
     if exchange.broken:
         child.stop()
+
+
+async def _serve(
+    child: Child, exchange: Exchange, calls: tuple[HostCall, ...], serve: Serve
+) -> None:
+    """Answer calls in the order asked; a plugin that does not read is not waited for [T-19]."""
+    for call in calls:
+        if not child.listens:
+            exchange.unheard(call)
+        child.post(write_result(HostResult(id=call.id, outcome=await serve(call))))

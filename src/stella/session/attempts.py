@@ -1,0 +1,219 @@
+"""The planes behind `candidate_fanout` and `adopt_candidate` [D-54 to D-57].
+
+A candidate lives until its run ends or one of its run is adopted. Whatever cannot be taken away
+is told and changes no status [D-85].
+"""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from stella.candidates.candidate import Candidate
+from stella.candidates.candidate import Discarded
+from stella.candidates.candidate import Failed
+from stella.candidates.candidate import Leaked
+from stella.candidates.workspaces import Workspaces
+from stella.escape import visible
+from stella.session.agents import Agents
+from stella.session.agents import Assignment
+from stella.session.agents import Done
+from stella.session.asker import Asker
+from stella.session.asker import Bill
+from stella.session.asker import failed
+from stella.session.asker import unavailable
+from stella.session.telling import Telling
+from stella.session.watching import Watching
+from stella.turn.allowance import RunAllowance
+from stella.turn.calls import changed
+from stella.turn.plugin_facts import CandidateTold
+from stella.turn.seats import WORKER
+from stella.turn.seats import Seating
+from stella.wire.host_call import AdoptArgs
+from stella.wire.host_call import FanoutArgs
+from stella.wire.host_result import AdoptOk
+from stella.wire.host_result import Attempt
+from stella.wire.host_result import FanoutOk
+from stella.wire.host_result import RefusedCall
+from stella.wire.points import Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempts:
+    """The candidates of one run; `watching` measures the real tree that one may become part of.
+
+    `max_steps` are those of one candidate's turn.
+    """
+
+    agents: Agents
+    workspaces: Workspaces
+    seating: Seating
+    allowance: RunAllowance
+    watching: Watching
+    telling: Telling
+    max_steps: int
+
+    def root_of(self, plugin: str, handle: str) -> Path | None:
+        """Return where a live candidate of a plugin lies, None for any other handle [D-56]."""
+        candidate = self.workspaces.find(plugin, handle)
+        return candidate.root if candidate else None
+
+    async def make(self, asker: Asker, args: FanoutArgs, bill: Bill) -> FanoutOk | RefusedCall:
+        """Make candidates and let one turn work in each, or say why there is none [D-54]."""
+        seat = self.seating.seat(args.role, asker.member.roles)
+        if isinstance(seat, RefusedCall):
+            return seat
+        if seat != WORKER:
+            return RefusedCall(
+                refusal=Refusal.FORBIDDEN,
+                detail=f'role "{visible(args.role)}" sits on "{seat}"; candidates are made on '
+                f'"{WORKER}" alone',
+            )
+        width = self.allowance.fanout(asker.member, args.width)
+        if isinstance(width, RefusedCall):
+            return width
+        made, reason = await self._created(asker, width)
+        if not made:
+            return failed(f"no candidate could be made: {reason}")
+        if reason:
+            text = f"{len(made)} of {width} candidates were made: {reason}"
+            self.telling.notice("candidates", f"{visible(asker.member.name)}: {text}", asker.turn)
+        attempts = await self._worked(asker, args, made, bill)
+        return FanoutOk(requested=args.width, candidates=attempts)
+
+    async def adopt(self, asker: Asker, args: AdoptArgs, bill: Bill) -> AdoptOk | RefusedCall:
+        """Put a candidate's changes into the real tree and discard the rest [D-57]."""
+        name = asker.member.name
+        candidate = self.workspaces.find(name, args.candidate)
+        if candidate is None:
+            return unavailable(
+                f'unknown_handle: "{visible(args.candidate)}" is no live candidate of {name}'
+            )
+        wanted = await self.workspaces.changed(candidate)
+        if isinstance(wanted, Failed):
+            return failed(_worded(wanted))
+        paths = tuple(change.path for change in wanted)
+        before = await self.watching.before(paths) if paths else None
+        adopted = await self.workspaces.adopt(candidate)
+        if isinstance(adopted, Failed):
+            return failed(_worded(adopted))
+        if before is not None:
+            bill.changes = await self.watching.since(before, paths)
+            for change in bill.changes or ():
+                self.telling.tell(asker.turn, changed(change, f"plugin:{name}"))
+        self._tell(asker.turn, "adopted", candidate, files=len(paths))
+        losers = [c.handle for c in self.workspaces.live() if c.plugin == name]
+        gone = self._cleared(asker.turn, await self.workspaces.discard_all())
+        discarded = tuple(handle for handle in losers if handle in gone)
+        return AdoptOk(adopted=candidate.handle, discarded=discarded)
+
+    async def finish(self) -> None:
+        """Discard what is left at the end of the run [D-10 step 10, D-85]."""
+        self._cleared(None, await self.workspaces.discard_all())
+
+    async def _created(self, asker: Asker, width: int) -> tuple[list[Candidate], str]:
+        """Make up to `width` candidates one by one; the reason says why there are no more."""
+        made: list[Candidate] = []
+        for _ in range(width):
+            candidate = await self.workspaces.create(asker.member.name)
+            if isinstance(candidate, Failed):
+                return made, _worded(candidate)
+            made.append(candidate)
+            self._tell(asker.turn, "created", candidate, root=candidate.root)
+            if candidate.skipped:
+                text = f"not copied into a candidate: {', '.join(candidate.skipped)}"
+                self.telling.once("candidate_skipped", text)
+        return made, ""
+
+    async def _worked(
+        self, asker: Asker, args: FanoutArgs, made: list[Candidate], bill: Bill
+    ) -> tuple[Attempt, ...]:
+        """Let a turn work in each candidate, side by side unless the model is asked in turn."""
+        work = [self._attempt(asker, args, candidate, bill) for candidate in made]
+        if self.agents.in_turn(WORKER):
+            return tuple([await each for each in work])
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in work]
+        return tuple(task.result() for task in tasks)
+
+    async def _attempt(
+        self, asker: Asker, args: FanoutArgs, candidate: Candidate, bill: Bill
+    ) -> Attempt:
+        assignment = Assignment(
+            agent=self.agents.next_id(asker.turn),
+            parent=asker.turn,
+            round=asker.round,
+            principal=self.agents.principal(asker.member.name, args.role),
+            seat=WORKER,
+            instruction=args.instruction,
+            root=candidate.root,
+            within=candidate.repository,
+            write=True,
+            max_steps=self.max_steps,
+        )
+
+        def ended(done: Done) -> None:
+            bill.charge(done.end.tally, done.end.steps)
+
+        done = await self.agents.conduct(assignment, ended)
+        return Attempt(
+            candidate=candidate.handle,
+            root=str(candidate.root),
+            report=done.report,
+            completed=done.completed,
+            files_changed=done.files,
+            lines_changed=done.lines,
+        )
+
+    def _cleared(self, turn: str | None, ends: Iterable[Discarded | Leaked]) -> frozenset[str]:
+        """Tell what became of workspaces and return the handles of those that are gone."""
+        gone: set[str] = set()
+        for each in ends:
+            if isinstance(each, Leaked):
+                _leaked(self.telling, turn, each)
+                continue
+            gone.add(each.handle)
+            told = CandidateTold(event="discarded", handle=each.handle, plugin=each.plugin)
+            self.telling.tell(turn, told)
+        return frozenset(gone)
+
+    def _tell(
+        self,
+        turn: str,
+        event: str,
+        candidate: Candidate,
+        *,
+        root: Path | None = None,
+        files: int | None = None,
+    ) -> None:
+        told = CandidateTold(
+            event=event,
+            handle=candidate.handle,
+            plugin=candidate.plugin,
+            root=str(root) if root else None,
+            files_changed=files,
+        )
+        self.telling.tell(turn, told)
+
+
+async def reclaim(workspaces: Workspaces, telling: Telling) -> None:
+    """Take away the candidates that hosts which run no more left behind, and tell it [T-33]."""
+    for each in await workspaces.reclaim():
+        if isinstance(each, Leaked):
+            _leaked(telling, None, each)
+            continue
+        text = f"a candidate of {visible(each.plugin)} that a killed run left behind is gone"
+        telling.notice("candidate_reclaimed", text)
+
+
+def _leaked(telling: Telling, turn: str | None, each: Leaked) -> None:
+    told = CandidateTold(
+        event="leaked", handle=each.handle, plugin=each.plugin, root=each.place or None
+    )
+    telling.tell(turn, told)
+    text = f"a candidate could not be taken away: {visible(each.place)}: {each.reason}"
+    telling.notice("candidate_leaked", text, turn)
+
+
+def _worded(failure: Failed) -> str:
+    return f"{failure.denial.value}: {failure.reason}" if failure.denial else failure.reason

@@ -1,0 +1,83 @@
+"""One process at the host's desk: its calls in order, and what came of each [D-48, D-49].
+
+The grant and the counter come first; the plane behind the call is somebody else's.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+from collections.abc import Callable
+from dataclasses import dataclass
+from dataclasses import field
+
+from stella import codec
+from stella.session.asker import Asker
+from stella.session.asker import Bill
+from stella.session.asker import Outcome
+from stella.session.asker import failed
+from stella.turn.allowance import PointAllowance
+from stella.turn.plugin_facts import ServedCall
+from stella.turn.questions import AskPlugin
+from stella.turn.questions import Change
+from stella.turn.questions import Served
+from stella.turn.tally import Tally
+from stella.wire.host_call import HostCall
+from stella.wire.host_result import RefusedCall
+
+Plane = Callable[[Asker, HostCall, Bill], Awaitable[Outcome]]
+"""Serves a call that may be made."""
+
+OpenDesk = Callable[[AskPlugin], "Desk | None"]
+"""Returns what answers the calls of one point, None where none is possible [D-47]."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Desk:
+    """Serves the calls of one process, in the order asked, and keeps what came of each [D-49]."""
+
+    plane: Plane
+    asker: Asker
+    allowance: PointAllowance
+    _calls: list[ServedCall] = field(default_factory=list)
+    _spent: Tally = field(default_factory=Tally)
+    _changes: list[Change] = field(default_factory=list)
+    _measured: bool = True
+
+    @property
+    def served(self) -> Served:
+        """What was served so far, what it used and what it changed."""
+        changes = tuple(self._changes) if self._measured else None
+        return Served(calls=tuple(self._calls), spent=self._spent, changes=changes)
+
+    async def serve(self, call: HostCall) -> Outcome:
+        """Answer one call: the grant, the counter, the plane [D-48]."""
+        refused = self.allowance.refused(call)
+        if refused is not None:
+            self._keep(call, refused, Bill())
+            return refused
+        bill = Bill()
+        try:
+            outcome = await self.plane(self.asker, call, bill)
+        except asyncio.CancelledError:
+            self._keep(call, failed("the point was over before it was done"), bill)
+            raise
+        self._keep(call, outcome, bill)
+        return outcome
+
+    def _keep(self, call: HostCall, outcome: Outcome, bill: Bill) -> None:
+        refused = outcome if isinstance(outcome, RefusedCall) else None
+        turned = bill.steps is not None
+        served = ServedCall(
+            id=call.id,
+            call=call.call,
+            args=codec.plain(call.args),
+            ok=codec.plain(outcome) if refused is None else None,
+            refusal=refused,
+            cost_usd=bill.spent.cost_usd if turned else None,
+            steps=bill.steps,
+        )
+        self._calls.append(served)
+        self._spent.add(bill.spent)
+        if bill.changes is None:
+            self._measured = False
+        else:
+            self._changes += bill.changes

@@ -1,0 +1,57 @@
+"""How turns under a turn are named and what they hand back; what they do is in test_children."""
+
+from pathlib import Path
+
+from stella.clock import SystemClock
+from stella.providers.all import open_model
+from stella.session.agents import Agents
+from stella.session.agents import Done
+from stella.turn.changes import ChangeBook
+from stella.turn.facts import TurnStatus
+from stella.turn.loop import TurnEnd
+from stella.turn.questions import Change
+from stella.turn.tally import Tally
+from tests.making.sessions import script
+from tests.session.test_workshop import workshop
+
+
+def end(status: TurnStatus = TurnStatus.COMPLETED, steps: int = 1) -> TurnEnd:
+    return TurnEnd(
+        status=status,
+        cause=None,
+        text="t",
+        answer="t",
+        truncated=False,
+        steps=steps,
+        tally=Tally(),
+        uses=(),
+        changes=ChangeBook(),
+    )
+
+
+def test_turns_are_numbered_per_turn_and_principals_per_plugin(tmp_path: Path) -> None:
+    """[E-2, D-53]"""
+    agents = Agents(workshop=workshop(tmp_path))
+    assert [agents.next_id(turn) for turn in ("t1", "t1", "t2")] == ["t1.a1", "t1.a2", "t2.a1"]
+    assert agents.principal("a", "planner") == "plugin:a/planner#1"
+    assert agents.principal("a", "builder") == "plugin:a/builder#2"
+    assert agents.principal("b", "planner") == "plugin:b/planner#1"
+
+
+def test_agents_on_a_script_go_one_after_another(tmp_path: Path) -> None:
+    """[E-96]"""
+    shop = workshop(tmp_path)
+    assert Agents(workshop=shop).in_turn("worker")
+    other = open_model(f"script:{script(tmp_path / 's')}", clock=SystemClock())
+    assert other.in_turn
+
+
+def test_changes_are_counted_in_files_and_lines_as_far_as_known() -> None:
+    """[D-55]"""
+    counted = Change(path="a", kind="modified", before="0", after="1", added=2, removed=3)
+    unknown = Change(path="b", kind="created", before=None, after="1")
+    done = Done(end=end(), report="r", truncated=False, changes=(counted, unknown))
+    assert (done.files, done.lines, done.completed, done.began) == (2, 5, True, True)
+    unmeasured = Done(end=end(TurnStatus.FAILED, 0), report="r", truncated=False, changes=None)
+    assert (unmeasured.files, unmeasured.lines) == (0, 0)
+    assert (unmeasured.completed, unmeasured.began) == (False, False)

@@ -1,0 +1,244 @@
+"""Candidates of plugins: made in copies, worked on, one adopted, the rest gone."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.making.asking import TALK
+from tests.making.asking import Played
+from tests.making.asking import asked
+from tests.making.asking import manifest
+from tests.making.ends import place
+from tests.making.plugins import written
+from tests.making.repositories import git
+from tests.making.repositories import repository
+from tests.making.sessions import Line
+from tests.making.sessions import calls
+from tests.making.sessions import installed
+from tests.making.sessions import project
+from tests.making.sessions import says
+
+FAN = """
+fan = ask("candidate_fanout", role="builder", instruction="Smallest change wins.", width=WIDTH)
+made = fan["ok"]["candidates"]
+"""
+TELL = 'answer(context=[{"label": "", "text": json.dumps(fan)}])\n'
+
+
+def writes(path: str, text: str, report: str) -> tuple[Line, ...]:
+    """One candidate's turn."""
+    return (calls("write_file", path=path, content=text), says(report))
+
+
+def fanned(folder: Path, program: str, *lines: Line, width: int = 2, **more: Any) -> Played:
+    root = more.pop("root", None) or repository(
+        folder / "work", {"a.txt": "a\n", "sub/b.txt": "b\n"}
+    )
+    return asked(folder, FAN.replace("WIDTH", str(width)) + program, *lines, root=root, **more)
+
+
+def told(played: Played) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(played.data("message")[0]["text"])["ok"]
+    return found
+
+
+def clean(root: Path) -> None:
+    """Nothing of a candidate is left, and git knows of no other work tree."""
+    assert git(root, "worktree", "list", "--porcelain").count("worktree ") == 1
+    assert git(root, "branch", "--list", "--all").count("\n") == 1
+    places = list((root / ".stella" / "candidates").glob("*"))
+    assert [p.name for p in places if p.is_dir()] == []
+    assert not list((root / ".stella" / "private" / "candidates").glob("*.json"))
+
+
+@pytest.mark.behaviour("D-54", "D-55")
+def test_every_candidate_gets_a_turn_of_its_own_in_a_copy(tmp_path: Path) -> None:
+    """[D-54, D-55, W-33]"""
+    played = fanned(
+        tmp_path,
+        TELL,
+        *writes("new.txt", "1\n2\n", "first"),
+        *writes("sub/c.txt", "c\n", "second"),
+        says("done"),
+    )
+    found = told(played)
+    first, second = found["candidates"]
+    assert found["requested"] == 2
+    assert (first["report"], first["completed"]) == ("first", True)
+    assert (first["files_changed"], first["lines_changed"]) == (1, 2)
+    assert (second["files_changed"], second["lines_changed"]) == (1, 1)
+    for each in (first, second):
+        assert each["candidate"].startswith("c-")
+        assert each["root"].startswith(f"{played.root}/.stella/candidates/")
+        assert not Path(each["root"]).exists()
+    assert not (played.root / "new.txt").exists()
+    access = [(s["agent"], s["access"]) for s in played.data("subagent_started")]
+    assert access == [("t1.a1", "write"), ("t1.a2", "write")]
+    assert played.done.result.changed_files == ()
+    assert [c["event"] for c in played.data("candidate")] == [
+        "created", "created", "discarded", "discarded",
+    ]  # fmt: skip
+    clean(played.root)
+    assert git(played.root, "status", "--porcelain").strip() == "?? .stella/"
+
+
+@pytest.mark.behaviour("D-57")
+def test_an_adopted_candidate_is_in_the_tree_and_the_others_are_gone(tmp_path: Path) -> None:
+    """[D-57, W-33]"""
+    program = """
+got = ask("adopt_candidate", candidate=made[1]["candidate"])
+again = [ask("adopt_candidate", candidate=each["candidate"]) for each in made]
+answer(context=[{"label": "", "text": json.dumps([made, got, again])}])
+"""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"})
+    head = git(root, "rev-parse", "HEAD")
+    played = fanned(
+        tmp_path,
+        program,
+        *writes("new.txt", "first\n", "one"),
+        *writes("new.txt", "second\n", "two"),
+        says("done"),
+        root=root,
+    )
+    made, got, again = json.loads(played.data("message")[0]["text"])
+    assert got["ok"] == {"adopted": made[1]["candidate"], "discarded": [made[0]["candidate"]]}
+    assert [each["err"]["refusal"] for each in again] == ["unavailable"] * 2
+    assert (root / "new.txt").read_text() == "second\n"
+    assert git(root, "rev-parse", "HEAD") == head
+    assert git(root, "diff", "--cached", "--name-only") == ""
+    assert played.done.result.changed_files == ("new.txt",)
+    (change,) = [c for c in played.data("file_change") if c["by"] == "plugin:asks"]
+    assert (change["path"], change["kind"]) == ("new.txt", "created")
+    clean(root)
+
+
+@pytest.mark.behaviour("K-49")
+def test_widths_seats_and_the_number_of_fanouts_are_bounded(tmp_path: Path) -> None:
+    """[D-45, D-54]"""
+    program = """
+for role, width in (("nobody", 1), ("planner", 1), ("builder", 10), ("builder", 0), ("builder", 1)):
+    ask("candidate_fanout", role=role, instruction="try", width=width)
+answer()
+"""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"})
+    played = asked(tmp_path, program, *[says("tried")] * 4, says("done"), root=root)
+    undeclared, forbidden, ten, zero, third = played.calls
+    words = [c.refusal.refusal.value for c in (undeclared, forbidden, third) if c.refusal]
+    assert words == ["undeclared", "forbidden", "allowance-spent"]
+    assert forbidden.refusal is not None
+    assert '"plan"; candidates are made on "worker" alone' in forbidden.refusal.detail
+    assert [(len((c.ok or {})["candidates"]), (c.ok or {})["requested"]) for c in (ten, zero)] == [
+        (3, 10), (1, 0),
+    ]  # fmt: skip
+    assert (ten.steps, ten.cost_usd) == (3, 0.0)
+
+
+@pytest.mark.behaviour("K-126", "D-56")
+def test_another_plugin_s_candidate_is_an_unknown_handle(tmp_path: Path) -> None:
+    """[D-56]"""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"})
+    thief = """
+import pathlib
+notes = pathlib.Path(body["candidate"]["root"], ".stella", "private", "candidates")
+handles = [json.loads(p.read_text())["handle"] for p in notes.glob("*.json")]
+for handle in handles:
+    ask("adopt_candidate", candidate=handle)
+    ask("run_test", candidate=handle)
+answer()
+"""
+    source = written(tmp_path / "thief", manifest(name="thief"), TALK + thief)
+    installed(root, tmp_path / "home", source)
+    played = fanned(
+        tmp_path,
+        "answer()\n",
+        says("tried"),
+        says("done"),
+        width=1,
+        root=root,
+        names=("asks", "thief"),
+        test="true",
+    )
+    stolen = [c for e in played.exchanges if e.plugin == "thief" for c in e.calls]
+    assert [c.call.value for c in stolen] == ["adopt_candidate", "run_test"]
+    assert [c.refusal.refusal.value for c in stolen if c.refusal] == ["unavailable"] * 2
+
+
+def test_without_a_repository_no_candidate_can_be_made(tmp_path: Path) -> None:
+    """[D-54]"""
+    program = 'ask("candidate_fanout", role="builder", instruction="try", width=1)\nanswer()\n'
+    played = asked(tmp_path, program, says("done"), root=project(tmp_path / "work"))
+    (call,) = played.calls
+    assert call.refusal is not None
+    assert call.refusal.refusal.value == "failed"
+    assert "is in no git repository" in call.refusal.detail
+
+
+def test_a_candidate_whose_turn_could_not_run_says_so_with_zeros(tmp_path: Path) -> None:
+    """[D-55]"""
+    played = fanned(tmp_path, TELL, says("one"), width=2)
+    second = (played.calls[0].ok or {})["candidates"][1]
+    assert (second["completed"], second["files_changed"], second["lines_changed"]) == (False, 0, 0)
+    assert "script_exhausted" in second["report"]
+    clean(played.root)
+
+
+def test_a_conflict_with_the_real_tree_is_failed_and_nothing_is_lost(tmp_path: Path) -> None:
+    """[D-57]"""
+    program = """
+import pathlib
+pathlib.Path(body["candidate"]["root"], "a.txt").write_text("somebody else\\n")
+ask("adopt_candidate", candidate=made[0]["candidate"])
+answer()
+"""
+    read = calls("read_file", path="a.txt")
+    mend = (read, *writes("a.txt", "mine\n", "mended"))
+    played = fanned(tmp_path, program, *mend, says("done"), width=1)
+    call = played.calls[1]
+    assert call.refusal is not None
+    assert call.refusal.refusal.value == "failed"
+    assert "a.txt" in call.refusal.detail
+    assert (played.root / "a.txt").read_text() == "somebody else\n"
+    clean(played.root)
+
+
+def test_a_candidate_is_the_tree_as_it_is_not_as_it_was_committed(tmp_path: Path) -> None:
+    """[D-54]"""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"})
+    (root / "a.txt").write_text("uncommitted\n")
+    (root / "untracked.txt").write_text("u\n")
+    reads = calls("bash", command="cat a.txt untracked.txt && git status --porcelain | wc -l")
+    played = fanned(tmp_path, TELL, reads, says("read"), says("done"), width=1, root=root)
+    (ran,) = [r for r in played.data("tool_finished") if r["tool"] == "bash"]
+    assert ran["output"]["ok"]["content"].startswith("uncommitted\nu\n")
+    assert told(played)["candidates"][0]["files_changed"] == 0
+
+
+@pytest.mark.behaviour("D-85")
+def test_the_next_session_takes_away_what_a_killed_one_left(tmp_path: Path) -> None:
+    """[T-33]"""
+    where = place(tmp_path)
+    git(where.root, "init", "--quiet")
+    git(where.root, "add", "--all")
+    git(where.root, "commit", "--quiet", "--message", "first")
+    program = TALK + FAN.replace("WIDTH", "1") + "import time; time.sleep(300)\n"
+    where.install(written(tmp_path / "slow", manifest(), program))
+    where.scripted({"text": "tried"}, {"text": "done"})
+    process = where.started("run", "go", *where.asked, "--pipeline", "asks")
+    with process:
+        limit = time.monotonic() + 60
+        notes = where.root / ".stella" / "private" / "candidates"
+        while not (notes.is_dir() and list(notes.glob("*.json"))):
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+    assert git(where.root, "worktree", "list").count("\n") >= 1
+    done = where.run()
+    assert done.code == 0, done.err
+    assert "that a killed run left behind is gone" in done.err
+    clean(where.root)

@@ -1,0 +1,66 @@
+"""What agents share, and what each one is given."""
+
+from pathlib import Path
+
+from stella.authority.gate import Mode
+from stella.clock import SystemClock
+from stella.providers.all import open_model
+from stella.session.facts import SystemPrompt
+from stella.session.facts import ToolsOffered
+from stella.session.workshop import Workshop
+from stella.session.workshop import side_by_side
+from stella.session.workshop import tools_digest
+from stella.tools.all import TOOLS
+from tests.making.sessions import project
+from tests.making.sessions import script
+from tests.session.test_telling import telling
+
+
+def workshop(folder: Path) -> Workshop:
+    """The means of a session whose worker and planner are two scripts."""
+    clock = SystemClock()
+    folder.mkdir(parents=True, exist_ok=True)
+    worker = open_model(f"script:{script(folder / 'worker.jsonl')}", clock=clock)
+    planner = open_model(f"script:{script(folder / 'planner.jsonl')}", clock=clock)
+    return Workshop(
+        telling=telling(folder / "told"),
+        clock=clock,
+        model=worker,
+        models={"plan": planner},
+        mode=Mode.WORKSPACE,
+        environment={"PATH": "/usr/bin:/bin"},
+        path_value="/usr/bin:/bin",
+        umask=0o077,
+    )
+
+
+def test_an_agent_is_introduced_with_its_own_root_model_and_tools(tmp_path: Path) -> None:
+    """[E-130, E-131, J2-40]"""
+    shop = workshop(tmp_path)
+    root = project(tmp_path / "copy")
+    reading = tuple(tool for tool in TOOLS if tool.contract.trusted_read_only)
+    with shop.hands(root, reading, "plugin:a/planner#1") as hands:
+        text = shop.introduce(hands, seat="plan", agent="t1.a1", more="You are a child.")
+        assert side_by_side(hands) == {tool.contract.name for tool in reading}
+        assert len(tools_digest(hands)) == 64
+    assert f"workspace root: {root}" in text
+    assert "planner.jsonl" in text
+    assert text.endswith("\n\nYou are a child.")
+    prompt, offered = shop.telling.every
+    assert isinstance(prompt, SystemPrompt)
+    assert [part.name for part in prompt.parts] == ["base", "environment", "agent"]
+    assert isinstance(offered, ToolsOffered)
+    assert offered.agent == "t1.a1"
+    assert shop.telling.told == []
+
+
+def test_the_lead_is_told_no_more_than_base_and_environment(tmp_path: Path) -> None:
+    """[E-130]"""
+    shop = workshop(tmp_path)
+    with shop.hands(project(tmp_path / "work"), TOOLS, "user") as hands:
+        text = shop.introduce(hands, seat="worker")
+    assert "worker.jsonl" in text
+    assert text.splitlines()[-1].startswith("model: ")
+    offered = shop.telling.told[1]
+    assert isinstance(offered, ToolsOffered)
+    assert offered.agent is None
