@@ -7,14 +7,28 @@ import pytest
 from stella.manifest.oracle import FlipPolicy
 from stella.manifest.read import read_manifest
 from stella.process.program import Program
+from stella.session.options import Embedded
+from stella.session.options import Pipeline
 from stella.session.pipeline import bind
 from stella.session.pipeline import member_of
 from stella.session.pipeline import rule_for
+from stella.wire.after_turn import AfterTurnAnswer
+from stella.wire.before_turn import BeforeTurnAnswer
+from stella.wire.before_turn import ContextEntry
+from stella.wire.envelope import Request
+from stella.wire.evidence import Flip
+from stella.wire.evidence import ObservedEvidence
 from stella.wire.grade import Grade
+from stella.wire.host_call import ChildTurnArgs
+from stella.wire.host_result import ChildTurnOk
 from stella.wire.points import Point
 from stella.wire.points import Signal
+from stella.wrapper.object import Host
+from stella.wrapper.plugin import PluginProcess
 from tests.making.plugins import written
 from tests.making.sessions import VERIFY
+from tests.making.sessions import calls
+from tests.making.sessions import finished
 from tests.making.sessions import installed
 from tests.making.sessions import options
 from tests.making.sessions import project
@@ -86,6 +100,7 @@ def test_a_process_gets_exactly_its_names_and_never_a_credential(tmp_path: Path)
     bound = bind(wanted, root)
     assert bound is not None
     process = bound.plugins["survey"]
+    assert isinstance(process, PluginProcess)
     assert process.env == {"PATH": "/usr/bin:/bin"}
     assert process.arguments == (str(root / ".stella/plugins/survey/main.py"),)
     program = process.cleared()
@@ -109,3 +124,65 @@ def test_the_bound_pipeline_is_recorded_with_digests(tmp_path: Path) -> None:
     assert bound.fact.max_holds == 2
     assert bound.fact.signals["test-command"] is True
     assert len(bound.fact.signals) == len(Signal)
+
+
+@pytest.mark.behaviour("T-35")
+def test_an_object_of_the_embedding_program_wraps_a_run_like_a_process(tmp_path: Path) -> None:
+    """[T-35, S-79, D-53]"""
+    text = """
+name = "inner"
+[loop]
+participation = "arbiter"
+hooks = ["Stop"]
+points = ["before_turn", "after_turn"]
+calls = ["child_turn"]
+max_holds = 1
+[subloop]
+stages = ["think"]
+[roles.planner]
+tier = "plan"
+[requirements]
+small = "the number is small"
+[oracle]
+flip = "not-applicable"
+measurements = ["x"]
+[oracle.command]
+argv = ["in-process"]
+timeout_secs = 5
+[[oracle.checks]]
+requirement = "small"
+check = "x <= 0"
+"""
+    rounds = []
+
+    class Inner:
+        async def before_turn(self, _request: Request, host: Host) -> BeforeTurnAnswer:
+            told = await host.ask(ChildTurnArgs(role="planner", instruction="plan"))
+            assert isinstance(told, ChildTurnOk)
+            entry = ContextEntry(label="plan", text=told.report)
+            return BeforeTurnAnswer(protocol_version=1, context=(entry,))
+
+        async def after_turn(self, request: Request, _host: Host) -> AfterTurnAnswer:
+            rounds.append(request.round)
+            evidence = ObservedEvidence(
+                flip=Flip.NOT_ATTEMPTED, measurements={"x": 1 - request.round}
+            )
+            return AfterTurnAnswer(protocol_version=1, evidence=evidence)
+
+    root = project(tmp_path / "work")
+    manifest = read_manifest(text.encode()).manifest
+    change = calls("write_file", path="new", content="x\n")
+    model = script(tmp_path / "m", says("one"), change, says("first"), says("two"), says("second"))
+    wanted = options(
+        root,
+        tmp_path / "home",
+        model,
+        pipeline=Pipeline(names=("inner",)),
+        plugins=(Embedded(manifest=manifest, handlers=Inner()),),
+    )
+    done = finished(wanted)
+    assert done.result.status.value == "met"
+    assert rounds == [0, 1]
+    bound = bind(wanted, root)
+    assert bound is not None
+    assert bound.fact.members[0].digest == ""

@@ -9,7 +9,6 @@ from stella.errors import UsageError
 from stella.manifest.read import read_manifest
 from stella.roster.drift import NotAccepted
 from stella.roster.roster import Plugin
-from stella.roster.roster import Roster
 from stella.roster.scope import Scope
 from stella.session.selection import select
 
@@ -41,11 +40,11 @@ def plugin(name: str, wrapper: str | None = None, body: str = MEMBER) -> Plugin:
     )
 
 
-def roster(*plugins: Plugin) -> Roster:
-    return Roster(plugins=tuple(sorted(plugins, key=lambda p: p.name)), notices=())
+def roster(*plugins: Plugin) -> list[Plugin]:
+    return sorted(plugins, key=lambda p: p.name)
 
 
-def names(*wanted: str, among: Roster) -> list[str]:
+def names(*wanted: str, among: list[Plugin]) -> list[str]:
     return [p.name for p in select(wanted, among).plugins]
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from stella import limits
-from stella.clock import SystemClock
 from stella.wire.after_turn import AfterTurnAnswer
 from stella.wire.before_turn import BeforeTurnAnswer
 from stella.wire.before_turn import BeforeTurnRequest
@@ -46,9 +45,7 @@ class Methods:
 
 def spoken(answers: Answers, serve: Serve | None = None, secs: int = 5) -> object:
     """What the host hears of an object that answers so."""
-    plugin = PluginObject(
-        name="inner", handlers=Methods(answers), clock=SystemClock(), timeout_secs=secs
-    )
+    plugin = PluginObject(name="inner", handlers=Methods(answers), timeout_secs=secs)
     return asyncio.run(plugin.ask(ASKED, serve)).answer
 
 
@@ -173,7 +170,7 @@ def test_an_answer_that_no_process_could_give_is_refused(given: object, code: Fa
 
 
 def test_an_object_without_the_method_has_no_answer() -> None:
-    plugin = PluginObject(name="inner", handlers=object(), clock=SystemClock())
+    plugin = PluginObject(name="inner", handlers=object())
     found = asyncio.run(plugin.ask(ASKED)).answer
     assert isinstance(found, Silence)
     assert found.code is FaultCode.NO_RESPONSE
@@ -183,5 +180,5 @@ def test_an_object_without_the_method_has_no_answer() -> None:
 @pytest.mark.parametrize(("asked", "given"), [(600, 600), (601, 600)])
 def test_the_deadline_of_an_object_is_clamped_too(asked: int, given: int) -> None:
     """[D-45]"""
-    plugin = PluginObject(name="inner", handlers=object(), clock=SystemClock(), timeout_secs=asked)
+    plugin = PluginObject(name="inner", handlers=object(), timeout_secs=asked)
     assert plugin.deadline == given

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from stella import limits
 from stella.authority.gate import Mode
+from stella.manifest.plugin import PluginManifest
 from stella.turn.seats import TIERS
+from stella.wire.points import Point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +31,37 @@ class Pipeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """A plugin that is an object of the embedding program [T-35].
+
+    `handlers` has any of `before_turn(request, host)` and `after_turn(request, host)` [S-79].
+    Whoever hands it in answers for it: there is nothing to accept and no process to start.
+    """
+
+    manifest: PluginManifest
+    handlers: object
+
+    @property
+    def name(self) -> str:
+        """The manifest's name."""
+        return self.manifest.name
+
+    @property
+    def pipeline(self) -> str | None:
+        """The name a run selects it by, None when it would never be asked anything [D-8]."""
+        loop = self.manifest.loop
+        asked = any(loop.permits_point(point) for point in Point)
+        return self.manifest.pipeline if asked else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """One run of one session; `env` is the host's whole environment, `home` the person's.
 
     `umask` is the person's own, for what a shell makes. `tiers` is the whole table of tier to
     seat [D-50], `seats` the model of each seat that has one of its own; a seat without takes the
     worker's, which is `model` [M2-53]. `settings` are the files that were read, each with `path`
-    and `sha256` [S2-14].
+    and `sha256` [S2-14]. `plugins` are the embedding program's own.
     """
 
     workspace: Path
@@ -55,3 +81,4 @@ class Options:
     tiers: Mapping[str, str] = field(default_factory=lambda: TIERS)
     seats: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[Mapping[str, str], ...] = ()
+    plugins: tuple[Embedded, ...] = ()

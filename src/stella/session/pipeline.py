@@ -28,6 +28,7 @@ from stella.roster.roster import records_changed
 from stella.roster.scope import places
 from stella.roster.start import Lookup
 from stella.roster.start import replaced
+from stella.session.options import Embedded
 from stella.session.options import Options
 from stella.session.options import Pipeline
 from stella.session.selection import Notice
@@ -48,18 +49,20 @@ from stella.wire.points import Call
 from stella.wire.points import Point
 from stella.witness.command import parse_test_command
 from stella.witness.plan import resolve
+from stella.wrapper.object import PluginObject
+from stella.wrapper.plugin import Answering
 from stella.wrapper.plugin import PluginProcess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """A pipeline that can run: its composition, its processes by name, its grant.
+    """A pipeline that can run: its composition, its plugins by name, its grant.
 
     `records_changed` tells which of the records it was bound by are others on disk now [Q-29].
     """
 
     composition: Composition
-    plugins: Mapping[str, PluginProcess]
+    plugins: Mapping[str, Answering]
     granting: Granting
     fact: PipelineBound
     notices: tuple[Notice, ...]
@@ -78,19 +81,23 @@ def bind(options: Options, root: Path) -> Bound | None:
     path_value = options.env.get("PATH", "")
     where = places(options.home, root)
     roster = read_roster(where, path_value)
-    selected = select(pipeline.names, roster)
+    own = {each.name for each in options.plugins}
+    installed = (each for each in roster.plugins if each.name not in own)
+    every: list[Plugin | Embedded] = [*options.plugins, *installed]
+    every.sort(key=lambda each: each.name)
+    selected = select(pipeline.names, every)
     for plugin in selected.plugins:
-        if plugin.barrier is not None:
+        if isinstance(plugin, Plugin) and plugin.barrier is not None:
             raise NotAccepted("\n".join(plugin.explained))
     composition = compose(member_of(plugin) for plugin in selected.plugins)
     lookup = Lookup(path_value=path_value, workspace=root)
-    processes = {p.name: _process(p, options, lookup) for p in selected.plugins}
-    granting, granted = _granting(pipeline, root, path_value, processes.values())
+    plugins = {p.name: _answering(p, options, lookup) for p in selected.plugins}
+    granting, granted = _granting(pipeline, root, path_value, plugins.values())
     roster_notices: tuple[Notice, ...] = tuple(("roster", text) for text in roster.notices)
     asks = tuple(_asks(selected.plugins, pipeline))
     return Bound(
         composition=composition,
-        plugins=processes,
+        plugins=plugins,
         granting=granting,
         fact=_fact(composition, selected.plugins, pipeline),
         notices=(*selected.notices, *asks, *roster_notices, *granted),
@@ -98,7 +105,7 @@ def bind(options: Options, root: Path) -> Bound | None:
     )
 
 
-def member_of(plugin: Plugin) -> Member:
+def member_of(plugin: Plugin | Embedded) -> Member:
     """Return a plugin as a run sees it [D-36, D-37]."""
     manifest = plugin.manifest
     loop = manifest.loop
@@ -131,14 +138,16 @@ def rule_for(manifest: PluginManifest) -> VerdictRule:
 
 
 def _granting(
-    pipeline: Pipeline, root: Path, path_value: str, processes: Iterable[PluginProcess]
+    pipeline: Pipeline, root: Path, path_value: str, plugins: Iterable[Answering]
 ) -> tuple[Granting, tuple[Notice, ...]]:
     plan = None
     if pipeline.test_command is not None:
         words = parse_test_command(pipeline.test_command)
         plan = resolve(words, root, path_value, pipeline.test_secs)
     # Whatever a plugin is given, it must find the programs that the test needs.
-    environments = ({**process.env, "PATH": path_value} for process in processes)
+    environments = (
+        {**each.env, "PATH": path_value} for each in plugins if isinstance(each, PluginProcess)
+    )
     granting = Granting(
         plan=plan,
         globs=pipeline.watch,
@@ -146,6 +155,14 @@ def _granting(
         environments=tuple({tuple(sorted(env.items())): env for env in environments}.values()),
     )
     return granting, tuple(("test_command", text) for text in plan.notices) if plan else ()
+
+
+def _answering(plugin: Plugin | Embedded, options: Options, lookup: Lookup) -> Answering:
+    if isinstance(plugin, Plugin):
+        return _process(plugin, options, lookup)
+    runtime = plugin.manifest.runtime
+    secs = runtime.timeout_secs if runtime else limits.CODE_POINT_SECS
+    return PluginObject(name=plugin.name, handlers=plugin.handlers, timeout_secs=secs)
 
 
 def _process(plugin: Plugin, options: Options, lookup: Lookup) -> PluginProcess:
@@ -167,7 +184,7 @@ def _runtime(plugin: Plugin) -> Runtime:
     return runtime
 
 
-def _asks(plugins: tuple[Plugin, ...], pipeline: Pipeline) -> Iterator[Notice]:
+def _asks(plugins: tuple[Plugin | Embedded, ...], pipeline: Pipeline) -> Iterator[Notice]:
     """Yield what a manifest asks for and does not get [D-11]."""
     for plugin in plugins:
         loop = plugin.manifest.loop
@@ -178,20 +195,21 @@ def _asks(plugins: tuple[Plugin, ...], pipeline: Pipeline) -> Iterator[Notice]:
         if Call.CHILD_TURN in loop.calls and (loop.max_calls or 0) > most:
             text = f"{plugin.name} asks for {loop.max_calls} child turns; {most} are allowed"
             yield "child_turns_lowered", text
-        for name in withheld(_runtime(plugin).env, KEY_VARIABLES):
+        listed = _runtime(plugin).env if isinstance(plugin, Plugin) else ()
+        for name in withheld(listed, KEY_VARIABLES):
             text = f"{plugin.name} lists {visible(name)}, a credential; it is withheld"
             yield "credential_withheld", text
 
 
 def _fact(
-    composition: Composition, plugins: tuple[Plugin, ...], pipeline: Pipeline
+    composition: Composition, plugins: tuple[Plugin | Embedded, ...], pipeline: Pipeline
 ) -> PipelineBound:
     members = tuple(
         BoundMember(
             name=plugin.name,
             wrapper=member.wrapper,
             grade=member.grade.value,
-            digest=plugin.record.digest if plugin.record else "",
+            digest=_digest(plugin),
             rule_sha256=rule_digest(member.rule),
         )
         for plugin, member in zip(plugins, composition.members, strict=True)
@@ -205,3 +223,9 @@ def _fact(
         max_holds=allowed(state, composition.grant),
         signals={signal.value: value for signal, value in table.items()},
     )
+
+
+def _digest(plugin: Plugin | Embedded) -> str:
+    """Return the digest of what was accepted; an object has no files and so none."""
+    record = plugin.record if isinstance(plugin, Plugin) else None
+    return record.digest if record else ""

@@ -15,7 +15,6 @@ import msgspec
 
 from stella import codec
 from stella import limits
-from stella.clock import Clock
 from stella.codec import Refused
 from stella.escape import excerpt
 from stella.escape import visible
@@ -65,11 +64,10 @@ class Host:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginObject:
-    """An object and how long it may take; `handlers` are its methods by the point they answer."""
+    """An object and how many seconds it may take [D-45, S-79]."""
 
     name: str
     handlers: object
-    clock: Clock
     timeout_secs: int = limits.CODE_POINT_SECS
 
     @property
@@ -79,7 +77,8 @@ class PluginObject:
 
     async def ask(self, request: Request, serve: Serve | None = None) -> Spoken:
         """Ask once and return what came. Raises only `CancelledError` [T-35]."""
-        began = self.clock.ticks()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         host = Host(serve)
         point = point_of(request).value
         handler = cast("Handler | None", getattr(self.handlers, point, None))
@@ -103,7 +102,7 @@ class PluginObject:
         if host.unannounced is not None:
             text = f'it asked "{host.unannounced}", and no host call is open to it'
             answer = self._silent(request, FaultCode.UNANNOUNCED_CALL, text)
-        return Spoken(answer=answer, duration_ms=self.clock.ticks() - began)
+        return Spoken(answer=answer, duration_ms=round((loop.time() - began) * 1000))
 
     def _judged(self, request: Request, given: object) -> Answer | Silence:
         """Return what was given as a process would have written it, or the fault in it.
