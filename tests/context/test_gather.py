@@ -74,7 +74,8 @@ def test_what_is_the_hosts_or_secret_is_never_offered(tmp_path: Path, *, version
     hidden = (
         *(".stella/private/sessions/s/journal.jsonl", ".stella/candidates/c/a.txt"),
         *(".stella/memory/note.md", ".Stella/Private/x.txt", ".env", "conf/.env.local"),
-        *("deploy/server.key", "id_rsa", "my-secrets/a.txt", "src/.stella-tmp-abc"),
+        *("inner/.stella/private/sessions/s/journal.jsonl", "deploy/server.key"),
+        *("deploy/other.pem", "id_rsa", "my-secrets/a.txt", "src/.stella-tmp-abc"),
     )
     if versioned:
         repository(root, {})

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import Final
 
 from stella import limits
@@ -90,7 +91,8 @@ def workspace(
 def offers(parts: Parts) -> bool:
     """Return whether the file or directory at `parts` may be looked at."""
     folded = tuple(part.casefold() for part in parts)
-    if folded[0] == _STELLA and folded[1:2] and folded[1] in _OURS:
+    # At any depth: a directory of the workspace can be a workspace of its own.
+    if any(here == _STELLA and name in _OURS for here, name in pairwise(folded)):
         return False
     if _GIT in folded or len(parts) > limits.RECALL_DEPTH or parts[-1].startswith(TEMPORARY):
         return False
