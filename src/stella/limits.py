@@ -57,12 +57,14 @@ UMASK: Final = 0o077
 READ_BLOCK_BYTES: Final = 8 * KIB
 STDERR_CHARS: Final = 2000
 
-# Dispatch [D-45]
+# Dispatch [D-45, D-71, D-74]
 HOLDS_DEFAULT: Final = 2
 HOLDS_MAX: Final = 8
 HOST_CALLS_PER_POINT: Final = 8
 CHILD_TURNS_PER_RUN: Final = 4
 FANOUT_WIDTH: Final = 3
+EVENT_QUEUE: Final = 1024
+EVENT_GRACE_SECS: Final = 2.0
 
 # Test plan and tamper watch [G-11, G-13, G-33]
 TEST_SECS_MIN: Final = 1

@@ -28,7 +28,9 @@ from stella.providers.all import open_model
 from stella.providers.keys import KEY_VARIABLES
 from stella.providers.provider import Model
 from stella.redact import Redactor
+from stella.session.broadcast import Broadcast
 from stella.session.drive import Drive
+from stella.session.enabled import enabled
 from stella.session.facts import OfferedTool
 from stella.session.facts import PromptPart
 from stella.session.facts import RunEnded
@@ -99,14 +101,20 @@ async def run_once(
     root = root_of(options.workspace)
     bound = bind(options, root)
     model = open_model(options.model, clock=clock, base=options.cwd)
-    journal = Journal.create(root, new_session_id(clock), clock, redactor_of(options.env))
+    plugins = enabled(options, root)
+    redactor = redactor_of(options.env)
+    journal = Journal.create(root, new_session_id(clock), clock, redactor)
+    telling = Telling(journal, listeners)
+    broadcast = Broadcast(telling, clock, redactor, plugins)
+    telling.listen(broadcast.hear)
     opened = _Opened(
         options=options,
         root=root,
         bound=bound,
         model=model,
         clock=clock,
-        telling=Telling(journal, listeners),
+        telling=telling,
+        broadcast=broadcast,
     )
     try:
         with _hands(opened) as hands:
@@ -114,7 +122,10 @@ async def run_once(
             end, trouble = await _run(opened, hands, on_drive)
         return _finished(opened, end, trouble)
     finally:
-        journal.close()
+        try:
+            await broadcast.close()
+        finally:
+            journal.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +138,7 @@ class _Opened:
     model: Model
     clock: Clock
     telling: Telling
+    broadcast: Broadcast
 
     @property
     def session(self) -> str:
@@ -183,14 +195,15 @@ async def _run(opened: _Opened, hands: Hands, on_drive: OnDrive) -> tuple[RunEnd
     A journal that breaks ends the run as failed, whatever it had come to [E-6, J2-34]; the
     second value says how it broke.
     """
-    drive = Drive(opened.telling, hands)
+    drive = Drive(opened.telling, hands, opened.broadcast.hurry)
     on_drive(drive)
     try:
         prefix = _open(opened, hands)
+        opened.broadcast.start()
         await drive.prepare(hands.watching.open())
         transcript = Transcript([Message(role=Role.SYSTEM, content=prefix)])
         end = await drive.follow(run(_setup(opened, hands), transcript))
-        _close(opened.telling, end)
+        _close(opened, end)
     except JournalError as error:
         return broken_off(opened.telling.told), error.message
     return end, None
@@ -255,7 +268,7 @@ def _open(opened: _Opened, hands: Hands) -> str:
     )
     telling.tell(None, ToolsOffered(tools=offered))
     for code, notice in opened.bound.notices if opened.bound else ():
-        telling.notice(code, notice)
+        telling.once(code, notice)
     return text
 
 
@@ -278,8 +291,8 @@ def _child_environment(options: Options) -> dict[str, str]:
     return inherited(options.env, KEY_VARIABLES, allowed)
 
 
-def _close(telling: Telling, end: RunEnd) -> None:
-    turn = end.turn
+def _close(opened: _Opened, end: RunEnd) -> None:
+    telling, turn = opened.telling, end.turn
     ended = RunEnded(
         status=end.status,
         exit_code=exit_code_of(end),
@@ -295,6 +308,7 @@ def _close(telling: Telling, end: RunEnd) -> None:
     closed = SessionClosed(
         status=end.status, turns=end.rounds, usage=end.tally.usage, cost_usd=end.tally.cost_usd
     )
+    opened.broadcast.last_call(closed)
     telling.tell(None, closed, durable=True)
 
 

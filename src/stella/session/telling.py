@@ -10,6 +10,7 @@ import msgspec
 
 from stella.journal.entry import Record
 from stella.journal.journal import Journal
+from stella.turn.facts import Emitted
 from stella.turn.facts import Fact
 from stella.turn.facts import Noticed
 
@@ -23,17 +24,19 @@ class Telling:
     def __init__(self, journal: Journal, listeners: tuple[Listener, ...] = ()) -> None:
         self.journal = journal
         self.told: list[Fact] = []
-        self._listeners = listeners
+        self._listeners = list(listeners)
         self._said: set[str] = set()
+
+    def listen(self, listener: Listener) -> None:
+        """Have `listener` hear what is told from now on, after those who listen already."""
+        self._listeners.append(listener)
 
     def tell(self, turn: str | None, fact: Fact, *, durable: bool = False) -> None:
         """Write one fact; with `durable`, return only when it is on disk [J2-30].
 
         Raises `JournalError` when the journal cannot be written [J2-34].
         """
-        values: dict[str, Any] = msgspec.structs.asdict(fact)
-        data = {key: value for key, value in values.items() if value is not None}
-        record = self.journal.append(fact.type, turn, data)
+        record = self.journal.append(*_named(fact, turn))
         if durable:
             self.journal.barrier()
         self.told.append(fact)
@@ -53,3 +56,11 @@ class Telling:
     def barrier(self) -> None:
         """Make everything told so far durable [J2-30]."""
         self.journal.barrier()
+
+
+def _named(fact: Fact, turn: str | None) -> tuple[str, str | None, dict[str, Any]]:
+    """Return the type, the turn and the data of a fact's record."""
+    if isinstance(fact, Emitted):
+        return fact.name, turn, {"payload": fact.payload}
+    values: dict[str, Any] = msgspec.structs.asdict(fact)
+    return fact.type, turn, {key: value for key, value in values.items() if value is not None}
