@@ -28,7 +28,7 @@ def _hollow(value: Any) -> Any:
     match value:
         case dict():
             return {k: _size(v) if k in CONTENTS else _hollow(v) for k, v in value.items()}
-        case list():
+        case list() | tuple():
             return [_hollow(item) for item in value]
         case _:
             return value
@@ -49,7 +49,7 @@ def _writable(value: Any) -> Any:
             return value.encode("utf-8", "backslashreplace").decode()
         case dict():
             return {_writable(key): _writable(item) for key, item in value.items()}
-        case list():
+        case list() | tuple():
             return [_writable(item) for item in value]
         case _:
             return value

@@ -178,7 +178,7 @@ class RunEvents:
                 )
                 if fact.kind == ModelFault.RATE_LIMITED.value:
                     yield _told("model.rate_limited", retry_after_ms=fact.delay_ms)
-            case ModelReplied():
+            case _:
                 yield from _replied(state, fact)
 
     def _started(self, fact: ToolStarted) -> Iterator[Told]:
