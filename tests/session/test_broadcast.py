@@ -40,11 +40,14 @@ def emitted(number: int, **more: Any) -> Emitted:
     return Emitted(name="plugin.watch.seen", payload={"n": number} | more)
 
 
-def played(folder: Path, story: Story, *sources: Path) -> Telling:
+def played(
+    folder: Path, story: Story, *sources: Path, spoil: Callable[[], None] = lambda: None
+) -> Telling:
     """Let a session tell a story to its subscribers, whose home is `folder`."""
     root = project(folder / "work")
     for source in sources:
         installed(root, folder / "home", source)
+    spoil()
     env = {"HOME": str(folder), "PATH": "/usr/bin:/bin"}
     clock = SystemClock()
     redactor = Redactor([REGISTERED])
@@ -167,22 +170,62 @@ def test_nothing_is_told_after_the_last_call(tmp_path: Path) -> None:
     assert [fact.type for fact in telling.told] == ["session_closed"]
 
 
-def test_a_broken_journal_takes_no_notice_and_breaks_nothing(tmp_path: Path) -> None:
-    """[J2-34] Whoever tells the next fact hears of it."""
+@pytest.mark.parametrize("broken", [False, True])
+def test_an_early_end_is_told_to_the_others_and_in_the_journal(
+    tmp_path: Path, broken: bool
+) -> None:
+    """[D-73, J2-34] A journal that takes nothing more is told by whoever tells the next fact."""
 
     async def story(telling: Telling, bus: Broadcast) -> None:
         bus.start()
-        await ready(tmp_path, "watch")
-        telling.journal.close()
+        await ready(tmp_path, "watch", "brief")
+        if broken:
+            telling.journal.close()
         (tmp_path / "go").touch()
         async with asyncio.timeout(PATIENCE):
-            while not (tmp_path / "gone").exists():  # noqa: ASYNC110 - as above
+            while len(events(tmp_path)) < 3:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.005)
-        bus.last_call(CLOSED)
 
-    then = "log.close()\nuntil(home / 'go')\n(home / 'gone').touch()\n"
-    telling = played(tmp_path, story, observer(tmp_path / "src", "session.*", then=then))
-    assert telling.told == []
+    telling = played(
+        tmp_path,
+        story,
+        observer(tmp_path / "src", "*", name="brief", then="until(home / 'go')\n"),
+        observer(tmp_path / "src", "extension.*"),
+    )
+    assert [event.payload["name"] for event in events(tmp_path)] == ["brief", "watch", "brief"]
+    assert events(tmp_path)[-1].name == "extension.unloaded"
+    told = [fact.code for fact in telling.told if isinstance(fact, Noticed)]
+    assert told == ([] if broken else ["observer_ended"])
+
+
+def test_what_may_not_start_is_a_notice_and_no_subscriber(tmp_path: Path) -> None:
+    """[T-2, T-8, T-11, I-30]"""
+    listed = observer(tmp_path / "src", "*", name="gone")
+    manifest = listed / "plugin.toml"
+    manifest.write_text(manifest.read_text().replace('"HOME"]', '"OPENAI_API_KEY"]'))
+
+    async def story(telling: Telling, bus: Broadcast) -> None:
+        bus.start()
+        telling.tell(None, emitted(1))
+
+    def spoil() -> None:
+        with (tmp_path / "work/.stella/plugins/watch/main.py").open("a") as file:
+            file.write("\n")
+        (record,) = (tmp_path / "home").rglob("*.lock.toml")
+        text = record.read_text()
+        old = next(line for line in text.splitlines() if line.startswith("program"))
+        record.write_text(text.replace(old, 'program = "/nowhere/python3"'))
+
+    telling = played(tmp_path, story, listed, observer(tmp_path / "src", "*"), spoil=spoil)
+    told = [(fact.code, fact.text) for fact in telling.told if isinstance(fact, Noticed)]
+    assert [code for code, _ in told] == [
+        "credential_withheld",
+        "observer_not_started",
+        "observer_not_started",
+    ]
+    assert "/nowhere/python3" in told[1][1]
+    assert "watch" in told[2][1]
+    assert not (tmp_path / "watch.ready").exists()
 
 
 def test_a_bus_without_subscribers_only_counts(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from tests.making.processes import SH
 from tests.making.processes import marked
 from tests.making.processes import new_mark
 from tests.making.processes import none_left
+from tests.making.processes import wardens
+from tests.making.processes import watchers
 
 TRAPPED = "trap 'echo asked >>log' TERM; touch ready; "
 COPY = TRAPPED + "cat >>log"
@@ -253,6 +255,24 @@ def test_an_early_end_says_how_much_was_not_delivered(tmp_path: Path) -> None:
     missed = re.search(r"it did not get (\d+) events", told)
     assert missed is not None
     assert limits.EVENT_QUEUE < int(missed.group(1)) < 20_000
+
+
+def test_a_subscriber_whose_guard_was_killed_is_lost_sight_of(tmp_path: Path) -> None:
+    """[T-32] And nothing of it runs on."""
+    scene = Scene(tmp_path, COPY)
+    host = os.getpid()
+
+    async def story() -> None:
+        scene.start()
+        await scene.has("ready")
+        for guard in set(watchers(host)) - set(wardens(host)):
+            os.kill(guard, signal.SIGKILL)
+        await until(lambda: scene.ends)
+
+    played(scene, story)
+    ((code, told),) = scene.told
+    assert code == ENDED
+    assert "was lost sight of: /bin/sh: the guard of the process was killed" in told
 
 
 def test_a_program_that_cannot_be_started_is_one_notice(tmp_path: Path) -> None:

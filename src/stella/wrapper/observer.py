@@ -139,7 +139,7 @@ class Observer:
             keep=limits.STDERR_CHARS * _BYTES_OF_A_CHARACTER,
             grace=limits.EVENT_GRACE_SECS,
         )
-        if self._stopped:
+        if self._stopped:  # it ended of itself while it was asked to
             return
         waiting = self._waiting
         self._report(ENDED, _end(self.name, done, waiting))
@@ -183,10 +183,9 @@ def _end(name: str, done: Completed, waiting: int) -> str:
             how = f"was ended by signal {done.signal}"
         case Ending.NOT_STARTED:
             how = f"was not started: {done.reason}"
-        case Ending.LOST:
-            how = f"was lost sight of: {done.reason}"
-        case Ending.TIMED_OUT | Ending.OVERFLOWED | Ending.STOPPED:  # it has no such bounds
-            how = f"ended: {done.ending.value}"
+        # It has neither a deadline nor a cap, and its talk asks for no end.
+        case Ending.LOST | Ending.TIMED_OUT | Ending.OVERFLOWED | Ending.STOPPED:
+            how = f"was lost sight of: {done.reason or done.ending.value}"
         case _:
             assert_never(done.ending)
     missed = f"; it did not get {counted(waiting, 'event')}" if waiting else ""
