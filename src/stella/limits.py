@@ -57,7 +57,7 @@ UMASK: Final = 0o077
 READ_BLOCK_BYTES: Final = 8 * KIB
 STDERR_CHARS: Final = 2000
 
-# Dispatch [D-45]
+# Dispatch [D-45, D-71, D-74]
 HOLDS_DEFAULT: Final = 2
 HOLDS_MAX: Final = 8
 HOST_CALLS_PER_POINT: Final = 8
@@ -69,6 +69,8 @@ EMIT_BYTES: Final = 65_536
 CODE_POINT_SECS: Final = 60
 CHILD_STEPS: Final = 16
 CHILD_REPORT_CHARS: Final = 8000
+EVENT_QUEUE: Final = 1024
+EVENT_GRACE_SECS: Final = 2.0
 
 # Recall [D-45, D-51]
 RECALL_FRAMES: Final = 8

@@ -108,6 +108,33 @@ def test_a_stopped_child_ends_at_the_deadline_too(polite: bool) -> None:
     none_left(mark)
 
 
+def test_without_a_deadline_the_child_ends_by_itself() -> None:
+    """D-73."""
+    done = ran_sh("sleep 0.1; echo over", timeout=None)
+    assert (done.ending, done.code, done.stdout) == (Ending.EXITED, 0, b"over\n")
+
+
+def test_a_cancelled_child_has_the_grace_it_was_given(tmp_path: Path) -> None:
+    """D-74, T-25: what takes longer than `limits.KILL_GRACE_SECS` may be given more."""
+    mark = new_mark()
+    said = tmp_path / "said"
+    script = (
+        f"trap 'sleep {limits.KILL_GRACE_SECS + 0.3}; touch \"$2\"; exit 0' TERM; "
+        'touch "$1"; while :; do sleep 0.01; done'
+    )
+
+    async def scene() -> None:
+        on = tmp_path / "on"
+        words = (script, str(on), str(said))
+        task = asyncio.create_task(sh(*words, timeout=None, grace=PATIENCE, mark=mark))
+        await begun(task, on)
+        await cancelled(task)
+
+    asyncio.run(scene())
+    assert said.exists()
+    none_left(mark)
+
+
 def test_a_grandchild_that_holds_the_pipes_of_a_hung_child_dies_with_it() -> None:
     """B1, K-41."""
     mark = new_mark()

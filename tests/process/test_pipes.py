@@ -182,6 +182,48 @@ def test_an_inlet_that_is_closed_lets_its_senders_go() -> None:
     in_a_loop(scene)
 
 
+def test_an_inlet_takes_what_fits_without_waiting_and_the_rest_follows() -> None:
+    """[D-72]"""
+
+    async def scene() -> None:
+        reader, writer = os.pipe()
+        inlet = Inlet(writer)
+        rooms = [inlet.room]
+        assert inlet.put(b"a line\n")
+        assert not inlet.put(b"x" * 1_000_000)
+        rooms.append(inlet.room)
+        assert not inlet.put(b"the end")
+        waiting = asyncio.create_task(inlet.sent())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        found = b""
+        while not found.endswith(b"the end"):
+            found += await asyncio.to_thread(os.read, reader, 65_536)
+        await waiting
+        assert found == b"a line\n" + b"x" * 1_000_000 + b"the end"
+        assert [*rooms, inlet.room] == [True, False, True]
+        inlet.close()
+        assert (inlet.open, inlet.room, inlet.put(b"more")) == (False, False, False)
+        os.close(reader)
+        await asyncio.get_running_loop().shutdown_default_executor()
+
+    in_a_loop(scene)
+
+
+def test_an_inlet_that_nobody_reads_takes_nothing() -> None:
+    """[T-21]"""
+
+    async def scene() -> None:
+        reader, writer = os.pipe()
+        inlet = Inlet(writer)
+        os.close(reader)
+        seen = [inlet.open, inlet.room, inlet.put(b"x"), inlet.open]
+        assert seen == [True, False, False, False]
+        await inlet.sent()
+
+    in_a_loop(scene)
+
+
 def test_any_other_write_error_is_a_fault() -> None:
     """T-21, W-52: a full device stands for it."""
 

@@ -194,3 +194,21 @@ def test_a_child_that_asks_for_ever_ends_at_the_one_deadline(tmp_path: Path) -> 
     done = ran_py(script, talk=talk, timeout=1.0, mark=mark, cap=10**9)
     assert done.ending is Ending.TIMED_OUT
     none_left(mark)
+
+
+def test_a_line_is_put_without_waiting_for_the_child() -> None:
+    """D-72: what the pipe has not taken yet follows, and the talk can wait for it."""
+    seen: list[tuple[bool, bool]] = []
+
+    async def talk(child: Child) -> None:
+        seen.append((child.listening, child.room))
+        assert child.put(b"one\n")
+        assert not child.put(b"x" * 500_000)
+        await child.sent()
+        child.close_stdin()
+        seen.append((child.listening, child.room))
+        assert not child.put(b"two\n")
+
+    done = ran_sh("wc -c", talk=talk)
+    assert done.stdout.strip() == b"500004"
+    assert seen == [(True, True), (False, False)]

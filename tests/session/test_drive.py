@@ -136,6 +136,23 @@ def test_a_second_cancel_ends_at_once_what_takes_its_time(tmp_path: Path) -> Non
     asyncio.run(go())
 
 
+def test_a_second_cancel_hastens_what_the_session_gives_time(tmp_path: Path) -> None:
+    """[S-12] Also when no question is open."""
+
+    async def go() -> None:
+        hastened: list[str] = []
+        written = telling(tmp_path / "w")
+        hands = cast("Hands", SlowHands())
+        driving = Drive(written, hands, lambda: hastened.append("again"))
+        driving.cancel("SIGINT")
+        assert hastened == []
+        driving.cancel("SIGINT")
+        assert hastened == ["again"]
+        written.journal.close()
+
+    asyncio.run(go())
+
+
 @pytest.mark.parametrize("early", [True, False])
 def test_a_cancel_of_what_comes_before_a_turn_is_heard_in_the_turn(
     tmp_path: Path, *, early: bool

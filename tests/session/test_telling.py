@@ -18,12 +18,13 @@ from stella.session.telling import Listener
 from stella.session.telling import Telling
 from stella.turn import facts as turn_facts
 from stella.turn.facts import CallRequested
+from stella.turn.facts import Emitted
 from stella.turn.facts import Fact
 from stella.turn.plugin_facts import PluginFaulted
 from stella.wire.points import Point
 
-NESTED = {"usage", "trace", "member", "pin", "served_call", "artifact", "part", "tool"}
-"""Facts that are parts of others and no records of their own."""
+NESTED = {"usage", "trace", "member", "pin", "served_call", "artifact", "part", "tool", "emitted"}
+"""Facts that are parts of others and no records of their own; an emitted one has its own name."""
 
 
 def records() -> list[type[Fact]]:
@@ -88,3 +89,23 @@ def test_a_closed_journal_takes_no_fact(tmp_path: Path) -> None:
     with pytest.raises(JournalError):
         written.notice("code", "text")
     assert written.told == []
+
+
+def test_what_a_plugin_emits_is_a_record_of_its_name(tmp_path: Path) -> None:
+    """[W-32, J2-40]"""
+    heard: list[Record] = []
+    written = telling(tmp_path / "w", lambda record, _fact: heard.append(record))
+    written.tell("t1", Emitted(name="plugin.p.seen", payload={"n": None, "name": "x"}))
+    assert (heard[0].type, heard[0].turn) == ("plugin.p.seen", "t1")
+    assert heard[0].data == {"payload": {"n": None, "name": "x"}}
+    written.journal.close()
+
+
+def test_a_listener_that_comes_later_hears_what_follows_and_hears_it_last(tmp_path: Path) -> None:
+    heard: list[tuple[str, int]] = []
+    written = telling(tmp_path / "w", lambda record, _fact: heard.append(("first", record.seq)))
+    written.notice("code", "one")
+    written.listen(lambda record, _fact: heard.append(("later", record.seq)))
+    written.notice("code", "two")
+    assert heard == [("first", 1), ("first", 2), ("later", 2)]
+    written.journal.close()

@@ -2,7 +2,7 @@ import pytest
 
 from stella import limits
 from stella.turn.emitting import emitted
-from stella.turn.plugin_facts import Emitted
+from stella.turn.facts import Emitted
 from stella.wire.host_call import EmitArgs
 from stella.wire.host_result import RefusedCall
 from stella.wire.points import Refusal

@@ -40,15 +40,20 @@ _ABRUPT: Final = (Ending.NOT_STARTED, Ending.LOST, Ending.OVERFLOWED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a run asked for. `began` and `deadline` are times of the event loop."""
+    """What a run asked for. `began` and `deadline` are times of the event loop.
+
+    `deadline` None is a run that only its talk, a cancel or the child itself ends; `grace` are
+    the seconds between SIGTERM and SIGKILL.
+    """
 
     program: str
     cwd: str
     request: bytes
     talk: Talk
     began: float
-    deadline: float
+    deadline: float | None
     polite: bool
+    grace: float = limits.KILL_GRACE_SECS
 
 
 class Life:
@@ -68,11 +73,14 @@ class Life:
         self._cancelled = False
         for outlet in ends.outlets:
             outlet.watch(self._outlet_changed)
-        self._timer = self._loop.call_at(terms.deadline, self._end_by, Ending.TIMED_OUT)
+        self._timer: asyncio.TimerHandle | None = None
+        if terms.deadline is not None:
+            self._timer = self._loop.call_at(terms.deadline, self._end_by, Ending.TIMED_OUT)
 
     def close(self) -> None:
         """Stop everything that this life started in the loop. May be called again."""
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         if self._talking is not None and not self._loop.is_closed():
             self._talking.cancel()
 
@@ -101,7 +109,7 @@ class Life:
             await self._until(self._quiet, within=limits.DRAIN_SECS)
         elif (cause is None or self._terms.polite) and cause not in _ABRUPT:
             line.terminate()
-            await self._until(self._exited, within=limits.KILL_GRACE_SECS)
+            await self._until(self._exited, within=self._terms.grace)
         line.end()
         while not self._over.done():
             await self._until(self._over)

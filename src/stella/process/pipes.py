@@ -5,6 +5,7 @@
 
 import asyncio
 import os
+import select
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -156,21 +157,38 @@ class Inlet:
 
     @property
     def open(self) -> bool:
-        """Whether somebody may still read what is written."""
+        """Whether neither side has closed the stream, as far as is known."""
         return self._open
 
-    def post(self, data: bytes) -> None:
-        """Write `data` behind what is not written yet, as fast as it is read, without waiting."""
+    @property
+    def room(self) -> bool:
+        """Whether the pipe takes a short line at once, whole; False for one that is closed."""
         if not self._open:
-            return
+            return False
+        poller = select.poll()
+        poller.register(self._descriptor, select.POLLOUT)
+        return [events for _, events in poller.poll(0)] == [select.POLLOUT]
+
+    def put(self, data: bytes) -> bool:
+        """Write what the pipe takes at once and return whether that was all of `data`.
+
+        The rest follows as the child reads. False as well when nobody reads any more.
+        """
+        if not self._open:
+            return False
         blocked = bool(self._unsent)
         self._unsent += data
         if not blocked:
             self._write()
+        return not self._unsent
 
     async def send(self, data: bytes) -> None:
         """Write `data` and wait until the pipe has all of it, or nobody reads it any more."""
-        self.post(data)
+        self.put(data)
+        await self.sent()
+
+    async def sent(self) -> None:
+        """Wait until the pipe has all that was put, or nobody reads it any more."""
         await self._sent.wait()
 
     def close(self) -> None:

@@ -32,7 +32,7 @@ async def run(  # noqa: PLR0913 - each is a term of one contract, and all but tw
     *,
     env: Mapping[str, str],
     cwd: str | Path,
-    timeout: float,  # noqa: ASYNC109 - it bounds the child, not the waiting: T-22
+    timeout: float | None,  # noqa: ASYNC109 - it bounds the child, not the waiting: T-22
     stdin: bytes = b"",
     talk: Talk | None = None,
     cap: int = limits.CONVERSATION_BYTES,
@@ -40,20 +40,21 @@ async def run(  # noqa: PLR0913 - each is a term of one contract, and all but tw
     merge: bool = False,
     keep: int | None = None,
     umask: int = limits.UMASK,
+    grace: float = limits.KILL_GRACE_SECS,
 ) -> Completed:
     """Run one child to its end and return how that came and what it said.
 
     `argv[0]` is an absolute path [T-3]; `env` is the whole environment [T-10]; `timeout` are
     seconds from the start to the exit [T-22], after which everything is killed, when `polite`
-    after SIGTERM and a second [T2-44]. `talk` runs beside the child; without one `stdin` is
-    written and closed. All output is drained; more than `cap` bytes of it end the child [T-24].
-    With `keep` there is no cap and the last `keep` bytes of each stream stay. `merge` sends
-    stderr into stdout; `umask` is what files the child makes are not [T-7]. The result is taken
-    at the child's own exit, plus at most a second for what is in the pipes, whoever else holds
-    them [T-26].
+    after SIGTERM and `grace` seconds [T2-44]; None is no deadline [D-73]. `talk` runs beside the
+    child; without one `stdin` is written and closed. All output is drained; more than `cap`
+    bytes of it end the child [T-24]. With `keep` there is no cap and the last `keep` bytes of
+    each stream stay. `merge` sends stderr into stdout; `umask` is what files the child makes are
+    not [T-7]. The result is taken at the child's own exit, plus at most a second for what is in
+    the pipes, whoever else holds them [T-26].
 
     Raises ValueError for an `argv[0]` that is not absolute; what the talk raises; and
-    CancelledError, after SIGTERM, a second and SIGKILL [T-25]. Whatever the path, nothing of
+    CancelledError, after SIGTERM, the grace and SIGKILL [T-25, D-74]. Whatever the path, nothing of
     the child's tree runs any more [T-30].
     """
     if not argv or not argv[0].startswith("/"):
@@ -70,8 +71,9 @@ async def run(  # noqa: PLR0913 - each is a term of one contract, and all but tw
         request=wanted,
         talk=talk or partial(_feed, stdin),
         began=began,
-        deadline=began + timeout,
+        deadline=None if timeout is None else began + timeout,
         polite=polite,
+        grace=grace,
     )
     cap_or_none = cap if keep is None else None
     for _ in range(2):

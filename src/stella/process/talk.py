@@ -19,14 +19,23 @@ class Child:
         """Write to the child's stdin; returns when the pipe has it all or nobody reads [T-16]."""
         await self._inlet.send(data)
 
-    def post(self, data: bytes) -> None:
-        """Write to the child's stdin without waiting until it is read."""
-        self._inlet.post(data)
+    @property
+    def listening(self) -> bool:
+        """Whether the child's stdin is open, as far as is known."""
+        return self._inlet.open
 
     @property
-    def listens(self) -> bool:
-        """Whether the child's stdin is open at both ends, as far as has been seen."""
-        return self._inlet.open
+    def room(self) -> bool:
+        """Whether a short line would be in the pipe at once, whole."""
+        return self._inlet.room
+
+    def put(self, data: bytes) -> bool:
+        """Write without waiting; return whether the pipe has all of it already [D-72]."""
+        return self._inlet.put(data)
+
+    async def sent(self) -> None:
+        """Wait until the pipe has all that was put, or nobody reads."""
+        await self._inlet.sent()
 
     def close_stdin(self) -> None:
         """End the child's stdin; what was sent before arrives first [T-18]."""

@@ -6,6 +6,7 @@ back. A cancel reaches whatever is running, then the turn [E-113].
 
 import asyncio
 from collections.abc import Awaitable
+from collections.abc import Callable
 from typing import Any
 from typing import TypeVar
 from typing import assert_never
@@ -32,11 +33,17 @@ A = TypeVar("A")
 
 
 class Drive:
-    """Runs turns of one session. One question is open at a time; no lock is held meanwhile."""
+    """Runs turns of one session. One question is open at a time; no lock is held meanwhile.
 
-    def __init__(self, telling: Telling, hands: Hands) -> None:
+    `hurry` ends at once what the session itself is giving time to end.
+    """
+
+    def __init__(
+        self, telling: Telling, hands: Hands, hurry: Callable[[], None] = lambda: None
+    ) -> None:
         self._telling = telling
         self._hands = hands
+        self._hurry = hurry
         self._cancelled_by: str | None = None
         self._cancel = asyncio.Event()
         self._thrown = False
@@ -50,8 +57,10 @@ class Drive:
         if self._cancelled_by is None:
             self._cancelled_by = by
             self._cancel.set()
-        elif self._working is not None:
-            self._working.cancel()
+        else:
+            if self._working is not None:
+                self._working.cancel()
+            self._hurry()
 
     async def prepare(self, work: Awaitable[object]) -> None:
         """Wait for `work` that comes before a turn; a cancel ends it, and the turn hears of it."""

@@ -14,20 +14,15 @@ from pathlib import Path
 
 from stella import limits
 from stella.errors import NotAccepted
-from stella.escape import visible
 from stella.manifest.plugin import PluginManifest
-from stella.manifest.runtime import Runtime
 from stella.manifest.stages import program
-from stella.process.environment import exact
-from stella.process.environment import withheld
-from stella.providers.keys import KEY_VARIABLES
 from stella.roster.roster import Plugin
-from stella.roster.roster import cleared
 from stella.roster.roster import read_roster
 from stella.roster.roster import records_changed
 from stella.roster.scope import places
 from stella.roster.start import Lookup
-from stella.roster.start import replaced
+from stella.session.enabled import credentials
+from stella.session.enabled import process_of
 from stella.session.options import Embedded
 from stella.session.options import Options
 from stella.session.options import Pipeline
@@ -166,22 +161,10 @@ def _answering(plugin: Plugin | Embedded, options: Options, lookup: Lookup) -> A
 
 
 def _process(plugin: Plugin, options: Options, lookup: Lookup) -> PluginProcess:
-    runtime = _runtime(plugin)
-    return PluginProcess(
-        name=plugin.name,
-        arguments=replaced(runtime.argv, plugin.directory)[1:],
-        directory=plugin.directory,
-        env=exact(runtime.env, options.env, KEY_VARIABLES),
-        timeout_secs=runtime.timeout_secs,
-        cleared=partial(cleared, plugin, lookup),
-    )
-
-
-def _runtime(plugin: Plugin) -> Runtime:
-    runtime = plugin.manifest.runtime
+    process = process_of(plugin, options.env, lookup)
     # Selection refuses a plugin without a process [D-8].
-    assert runtime is not None  # noqa: S101
-    return runtime
+    assert process is not None  # noqa: S101
+    return process
 
 
 def _asks(plugins: tuple[Plugin | Embedded, ...], pipeline: Pipeline) -> Iterator[Notice]:
@@ -195,10 +178,8 @@ def _asks(plugins: tuple[Plugin | Embedded, ...], pipeline: Pipeline) -> Iterato
         if Call.CHILD_TURN in loop.calls and (loop.max_calls or 0) > most:
             text = f"{plugin.name} asks for {loop.max_calls} child turns; {most} are allowed"
             yield "child_turns_lowered", text
-        listed = _runtime(plugin).env if isinstance(plugin, Plugin) else ()
-        for name in withheld(listed, KEY_VARIABLES):
-            text = f"{plugin.name} lists {visible(name)}, a credential; it is withheld"
-            yield "credential_withheld", text
+        if isinstance(plugin, Plugin):
+            yield from credentials(plugin)
 
 
 def _fact(

@@ -20,7 +20,7 @@ from stella.session.testing import Testing
 from stella.turn.allowance import PointAllowance
 from stella.turn.allowance import channel_open
 from stella.turn.emitting import emitted
-from stella.turn.plugin_facts import Emitted
+from stella.turn.facts import Emitted
 from stella.turn.questions import AskPlugin
 from stella.turn.stages import Member
 from stella.wire.grant import TestBaseline

@@ -28,7 +28,9 @@ from stella.providers.provider import Model
 from stella.redact import Redactor
 from stella.session.attempts import Attempts
 from stella.session.attempts import reclaim
+from stella.session.broadcast import Broadcast
 from stella.session.drive import Drive
+from stella.session.enabled import enabled
 from stella.session.facts import RunEnded
 from stella.session.facts import SessionClosed
 from stella.session.facts import SessionOpened
@@ -95,7 +97,12 @@ async def run_once(
     root = root_of(options.workspace)
     bound = bind(options, root)
     model, models = _models(options, clock)
-    journal = Journal.create(root, new_session_id(clock), clock, redactor_of(options.env))
+    plugins = enabled(options, root)
+    redactor = redactor_of(options.env)
+    journal = Journal.create(root, new_session_id(clock), clock, redactor)
+    telling = Telling(journal, listeners)
+    broadcast = Broadcast(telling, clock, redactor, plugins)
+    telling.listen(broadcast.hear)
     opened = _Opened(
         options=options,
         root=root,
@@ -103,14 +110,18 @@ async def run_once(
         model=model,
         models=models,
         clock=clock,
-        telling=Telling(journal, listeners),
+        telling=telling,
+        broadcast=broadcast,
     )
     try:
         await _sweep(opened)
         end, trouble = await _run(opened, on_drive)
         return _finished(opened, end, trouble)
     finally:
-        journal.close()
+        try:
+            await broadcast.close()
+        finally:
+            journal.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +135,7 @@ class _Opened:
     models: Mapping[str, Model]
     clock: Clock
     telling: Telling
+    broadcast: Broadcast
 
     @property
     def session(self) -> str:
@@ -171,11 +183,11 @@ async def _run(opened: _Opened, on_drive: OnDrive) -> tuple[RunEnd, str | None]:
     shop, bound = opened.workshop, opened.bound
     granting = bound.granting if bound else None
     with shop.hands(opened.root, TOOLS, opened.options.principal, granting) as hands:
-        drive = Drive(opened.telling, hands)
+        drive = Drive(opened.telling, hands, opened.broadcast.hurry)
         on_drive(drive)
         try:
             end = await _followed(opened, hands, drive)
-            _close(opened.telling, end)
+            _close(opened, end)
         except JournalError as error:
             return broken_off(opened.telling.story), error.message
         return end, None
@@ -184,6 +196,7 @@ async def _run(opened: _Opened, on_drive: OnDrive) -> tuple[RunEnd, str | None]:
 async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     """Open, run, and take away what the run's candidates left [D-10]."""
     prefix = _open(opened, hands)
+    opened.broadcast.start()
     shop, bound = opened.workshop, opened.bound
     workspaces = Workspaces(opened.root, path_value=shop.path_value, clock=opened.clock)
     attempts: Attempts | None = None
@@ -244,7 +257,7 @@ def _open(opened: _Opened, hands: Hands) -> str:
     telling.tell(None, fact)
     prefix = opened.workshop.introduce(hands, seat=WORKER)
     for code, notice in opened.bound.notices if opened.bound else ():
-        telling.notice(code, notice)
+        telling.once(code, notice)
     return prefix
 
 
@@ -254,8 +267,8 @@ def _child_environment(options: Options) -> dict[str, str]:
     return inherited(options.env, KEY_VARIABLES, allowed)
 
 
-def _close(telling: Telling, end: RunEnd) -> None:
-    turn = end.turn
+def _close(opened: _Opened, end: RunEnd) -> None:
+    telling, turn = opened.telling, end.turn
     ended = RunEnded(
         status=end.status,
         exit_code=exit_code_of(end),
@@ -271,6 +284,7 @@ def _close(telling: Telling, end: RunEnd) -> None:
     closed = SessionClosed(
         status=end.status, turns=end.rounds, usage=end.tally.usage, cost_usd=end.tally.cost_usd
     )
+    opened.broadcast.last_call(closed)
     telling.tell(None, closed, durable=True)
 
 

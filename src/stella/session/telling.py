@@ -11,9 +11,9 @@ import msgspec
 
 from stella.journal.entry import Record
 from stella.journal.journal import Journal
+from stella.turn.facts import Emitted
 from stella.turn.facts import Fact
 from stella.turn.facts import Noticed
-from stella.turn.plugin_facts import Emitted
 from stella.turn.plugin_facts import under_a_turn
 
 Listener = Callable[[Record, Fact], None]
@@ -41,18 +41,19 @@ class Telling:
         self.journal = journal
         self.told: list[Fact] = []
         self.every: list[Fact] = []
-        self._listeners = listeners
+        self._listeners = list(listeners)
         self._said: set[str] = set()
+
+    def listen(self, listener: Listener) -> None:
+        """Have `listener` hear what is told from now on, after those who listen already."""
+        self._listeners.append(listener)
 
     def tell(self, turn: str | None, fact: Fact, *, durable: bool = False) -> None:
         """Write one fact; with `durable`, return only when it is on disk [J2-30].
 
         Raises `JournalError` when the journal cannot be written [J2-34].
         """
-        values: dict[str, Any] = msgspec.structs.asdict(fact)
-        data = {key: value for key, value in values.items() if value is not None}
-        kind = data.pop("name") if isinstance(fact, Emitted) else fact.type
-        record = self.journal.append(kind, turn, data)
+        record = self.journal.append(*_named(fact, turn))
         if durable:
             self.journal.barrier()
         self.every.append(fact)
@@ -79,3 +80,11 @@ class Telling:
     def barrier(self) -> None:
         """Make everything told so far durable [J2-30]."""
         self.journal.barrier()
+
+
+def _named(fact: Fact, turn: str | None) -> tuple[str, str | None, dict[str, Any]]:
+    """Return the type, the turn and the data of a fact's record."""
+    if isinstance(fact, Emitted):
+        return fact.name, turn, {"payload": fact.payload}
+    values: dict[str, Any] = msgspec.structs.asdict(fact)
+    return fact.type, turn, {key: value for key, value in values.items() if value is not None}

@@ -7,7 +7,7 @@ from stella import codec
 from stella import limits
 from stella.escape import cut
 from stella.escape import visible
-from stella.turn.plugin_facts import Emitted
+from stella.turn.facts import Emitted
 from stella.wire.host_call import EmitArgs
 from stella.wire.host_result import RefusedCall
 from stella.wire.points import Refusal

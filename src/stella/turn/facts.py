@@ -337,3 +337,14 @@ class Noticed(Fact, frozen=True, kw_only=True):
     type = "notice"
     code: str
     text: str
+
+
+class Emitted(Fact, frozen=True, kw_only=True):
+    """What a plugin says on its own account; `name` is `plugin.<name>.<local>` [W-32, H-21].
+
+    Its record has that name as its type, and `payload` alone as its data.
+    """
+
+    type = "emitted"
+    name: str
+    payload: dict[str, Any]

@@ -92,14 +92,6 @@ class PluginFaulted(Fact, frozen=True, kw_only=True):
     stdout_b64: bytes | None = None
 
 
-class Emitted(Fact, frozen=True, kw_only=True):
-    """An event of a plugin's own; its record bears the full name as its type [D-60]."""
-
-    type = "emitted"
-    name: str
-    payload: dict[str, Any]
-
-
 def under_a_turn(turn: str | None) -> bool:
     """Return whether a turn's id is that of a turn under another, `<turn>.a<n>` [E-2]."""
     return turn is not None and ".a" in turn

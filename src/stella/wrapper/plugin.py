@@ -129,6 +129,6 @@ async def _serve(
 ) -> None:
     """Answer calls in the order asked; a plugin that does not read is not waited for [T-19]."""
     for call in calls:
-        if not child.listens:
+        if not child.listening:
             exchange.unheard(call)
-        child.post(write_result(HostResult(id=call.id, outcome=await serve(call))))
+        child.put(write_result(HostResult(id=call.id, outcome=await serve(call))))
