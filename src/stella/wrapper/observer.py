@@ -91,6 +91,11 @@ class Observer:
             self.stop()
 
     @property
+    def connected(self) -> bool:
+        """Whether the process runs and its stdin is held: what is offered goes to it now."""
+        return self._child is not None
+
+    @property
     def _waiting(self) -> int:
         """How many events are neither delivered nor reported as lost."""
         return len(self._queue) + self._lost + self._stuck.is_set()
@@ -120,7 +125,7 @@ class Observer:
     async def _talk(self, child: Child) -> None:
         self._child = child
         try:
-            while child.listening:
+            while child.listening and not self._deaf:
                 self._pump()
                 await self._stuck.wait()
                 await child.sent()
