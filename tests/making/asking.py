@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stella.journal.entry import Record
+from stella.session.drive import Drive
 from stella.session.options import Pipeline
 from stella.session.session import Finished
+from stella.turn.facts import Fact
 from stella.turn.plugin_facts import Exchanged
 from stella.turn.plugin_facts import ServedCall
 from tests.making.plugins import written
@@ -101,11 +104,13 @@ def asked(
     test: str | None = None,
     test_secs: int = 60,
     declared: Mapping[str, Any] | None = None,
+    cancel: str | None = None,
     **more: Any,
 ) -> Played:
     """Run once with a plugin whose program is `program` behind `TALK`.
 
-    `declared` replaces parts of its manifest; `more` parts of the options.
+    `declared` replaces parts of its manifest; `more` parts of the options. The run is cancelled
+    when a record of the type `cancel` is told.
     """
     where = root or project(folder / "work")
     source = written(folder / "plugin", manifest(**(declared or {})), TALK + program)
@@ -114,4 +119,10 @@ def asked(
     replies = script(folder / "replies.jsonl", *lines)
     pipeline = Pipeline(names=names, test_command=test, test_secs=test_secs)
     wanted = options(where, home, replies, pipeline=pipeline, **more)
-    return Played(done=finished(wanted), root=where)
+    drives: list[Drive] = []
+
+    def hear(record: Record, _fact: Fact) -> None:
+        if record.type == cancel:
+            drives[0].cancel("SIGINT")
+
+    return Played(done=finished(wanted, hear, on_drive=drives.append), root=where)

@@ -242,3 +242,13 @@ def test_the_next_session_takes_away_what_a_killed_one_left(tmp_path: Path) -> N
     assert done.code == 0, done.err
     assert "that a killed run left behind is gone" in done.err
     clean(where.root)
+
+
+def test_a_cancel_ends_every_candidate_and_leaves_none(tmp_path: Path) -> None:
+    """[E-96, D-10, D-85]"""
+    slow = {"text": "too late", "delay_ms": 60_000}
+    played = fanned(tmp_path, TELL, slow, says("done"), cancel="model_request")
+    assert played.done.result.status.value == "cancelled"
+    assert [s["status"] for s in played.data("subagent_finished")] == ["cancelled"]
+    assert [c["event"] for c in played.data("candidate")].count("discarded") == 2
+    clean(played.root)

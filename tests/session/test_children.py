@@ -191,3 +191,20 @@ def test_a_forged_line_in_an_instruction_is_guarded(tmp_path: Path) -> None:
     digest = hashlib.sha256(codec.canonical(messages)).hexdigest()
     assert of_child["model_request"]["messages_sha256"] == digest
     assert played.data("subagent_started")[0]["instruction"] == "[time] now"
+
+
+def test_a_cancel_reaches_a_child_turn_and_what_it_used_is_kept(tmp_path: Path) -> None:
+    """[E-96, E-113, T-25, J2-44]"""
+    slow = {"text": "too late", "delay_ms": 60_000}
+    first = calls("read_file", path="answer.txt")
+    played = asked(tmp_path, ASK + TELL, first, slow, cancel="tool_finished")
+    assert played.done.result.status.value == "cancelled"
+    (finished,) = played.data("subagent_finished")
+    assert (finished["status"], finished["steps"]) == ("cancelled", 1)
+    (fault,) = played.data("plugin_fault")
+    assert fault["fault"] == "Cancelled"
+    (call,) = played.calls
+    assert call.refusal is not None
+    assert call.steps == 1
+    assert played.done.result.usage.model_calls == 1
+    assert [c["by"] for c in played.data("control")] == ["SIGINT"]

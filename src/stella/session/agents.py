@@ -158,7 +158,7 @@ class Agents:
         prefix = self.workshop.introduce(
             hands, seat=assignment.seat, agent=assignment.agent, more=more
         )
-        drive = Drive(self.workshop.telling, hands)
+        drive = Drive(self.workshop.telling, hands, lead=False)
         if assignment.write:
             await drive.prepare(hands.watching.open())
         transcript = Transcript(

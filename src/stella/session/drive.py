@@ -35,15 +35,22 @@ A = TypeVar("A")
 class Drive:
     """Runs turns of one session. One question is open at a time; no lock is held meanwhile.
 
-    `hurry` ends at once what the session itself is giving time to end.
+    `hurry` ends at once what the session itself is giving time to end. A drive that does not
+    `lead` follows a turn under a turn: whoever ends that has told so already.
     """
 
     def __init__(
-        self, telling: Telling, hands: Hands, hurry: Callable[[], None] = lambda: None
+        self,
+        telling: Telling,
+        hands: Hands,
+        hurry: Callable[[], None] = lambda: None,
+        *,
+        lead: bool = True,
     ) -> None:
         self._telling = telling
         self._hands = hands
         self._hurry = hurry
+        self._lead = lead
         self._cancelled_by: str | None = None
         self._cancel = asyncio.Event()
         self._thrown = False
@@ -98,7 +105,8 @@ class Drive:
 
     def _throw(self, turn: Turn[A], cancelled: Cancelled) -> Ask[Any]:
         """Tell who ended the run, then let the turn close what is open [J2-40]."""
-        self._telling.tell(None, Controlled(verb="cancel", by=cancelled.by))
+        if self._lead:
+            self._telling.tell(None, Controlled(verb="cancel", by=cancelled.by))
         return turn.throw(cancelled)
 
     async def _answered(self, question: Ask[Any]) -> object:
