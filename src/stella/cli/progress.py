@@ -24,6 +24,7 @@ from stella.turn.facts import ToolFinished
 from stella.turn.facts import TurnEnded
 from stella.turn.facts import TurnStarted
 from stella.turn.facts import TurnStatus
+from stella.turn.hook_facts import StopGated
 from stella.verdict.again import Held
 from stella.verdict.guidance import reason_text
 
@@ -67,6 +68,8 @@ class Progress:
                 yield from self._tamper(fact)
             case Continued(again=Held() as held):
                 yield from self._hold(fact, held)
+            case StopGated(decision="deny"):
+                yield self._stop(fact)
             case TurnEnded(status=status) if status is not TurnStatus.COMPLETED:
                 yield f"turn {status.value}: {self._shown(fact.text)}"
             case Noticed():
@@ -99,6 +102,11 @@ class Progress:
         )
         for clause in clauses:
             yield f"  - {self._shown(clause.requirement)}: {reason_text(clause.because)}"
+
+    def _stop(self, fact: StopGated) -> str:
+        who = self._shown((fact.by or "").replace(":", " ", 1))
+        held = f"{who} holds the turn ({fact.spent} of {fact.allowed})"
+        return f"{held}: {self._shown(fact.reason or '')}"
 
     def _subject(self, fact: CallRequested) -> str:
         """Return what a call is about: its path, its command, or the paths of its batch."""

@@ -11,6 +11,7 @@ from typing import TypeVar
 from typing import assert_never
 from typing import cast
 
+from stella import limits
 from stella.session.hands import Hands
 from stella.session.telling import Telling
 from stella.turn.ask import Ask
@@ -18,8 +19,10 @@ from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
 from stella.turn.facts import Controlled
 from stella.turn.questions import AskGate
+from stella.turn.questions import AskHook
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
+from stella.turn.questions import CheckCall
 from stella.turn.questions import Inspect
 from stella.turn.questions import Question
 from stella.turn.questions import RunTools
@@ -38,6 +41,7 @@ class Drive:
         self._cancelled_by: str | None = None
         self._cancel = asyncio.Event()
         self._thrown = False
+        self._controlled = False
         self._working: asyncio.Future[object] | None = None
 
     def cancel(self, by: str) -> None:
@@ -64,8 +68,8 @@ class Drive:
         Raises `JournalError` when the journal cannot be written; nothing runs after that.
         """
         interrupted = False
-        step = turn.send(None)
         try:
+            step = turn.send(None)
             while True:
                 try:
                     answer = await self._answered(step)
@@ -85,9 +89,31 @@ class Drive:
                 raise asyncio.CancelledError from None
             return cast("A", end.value)
 
+    async def close(self, turn: Turn[A]) -> A:
+        """Drive what a session does last: it has 30 s, and 2 s once the run is cancelled [H-59]."""
+        last = Drive(self._telling, self._hands)
+        last._controlled = self._controlled
+        watching = asyncio.ensure_future(self._hurry(last))
+        try:
+            return await last.follow(turn)
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+    async def _hurry(self, last: "Drive") -> None:
+        try:
+            async with asyncio.timeout(limits.SESSION_END_SECS):
+                await self._cancel.wait()
+                await asyncio.sleep(limits.SESSION_END_CANCELLED_SECS)
+        except TimeoutError:
+            pass
+        last.cancel(self._cancelled_by or "the time limit of SessionEnd")
+
     def _throw(self, turn: Turn[A], cancelled: Cancelled) -> Ask[Any]:
-        """Tell who ended the run, then let the turn close what is open [J2-40]."""
-        self._telling.tell(None, Controlled(verb="cancel", by=cancelled.by))
+        """Tell once who ended the run, then let the turn close what is open [J2-40]."""
+        if not self._controlled:
+            self._controlled = True
+            self._telling.tell(None, Controlled(verb="cancel", by=cancelled.by))
         return turn.throw(cancelled)
 
     async def _answered(self, question: Ask[Any]) -> object:
@@ -123,6 +149,10 @@ class Drive:
                 return await self._hands.model(question)
             case AskGate():
                 return self._hands.gate(question)
+            case CheckCall():
+                return self._hands.check(question)
+            case AskHook():
+                return await self._hands.hook(question)
             case RunTools():
                 return await self._hands.run(question)
             case TakeBaseline():

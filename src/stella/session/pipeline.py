@@ -22,6 +22,7 @@ from stella.process.environment import exact
 from stella.process.environment import withheld
 from stella.providers.keys import KEY_VARIABLES
 from stella.roster.roster import Plugin
+from stella.roster.roster import Roster
 from stella.roster.roster import cleared
 from stella.roster.roster import read_roster
 from stella.roster.roster import records_changed
@@ -66,8 +67,8 @@ class Bound:
     records_changed: Callable[[], tuple[str, ...]]
 
 
-def bind(options: Options, root: Path) -> Bound | None:
-    """Return the pipeline of a run, None without one.
+def bind(options: Options, root: Path, roster: Roster | None = None) -> Bound | None:
+    """Return the pipeline of a run, None without one; `roster` is read when it is not given.
 
     Raises `UsageError` for a wrong selection or test command (exit 2), `NotAccepted` and
     `PipelineError` for members that cannot run (exit 1) [D-10, D-83].
@@ -77,14 +78,14 @@ def bind(options: Options, root: Path) -> Bound | None:
         return None
     path_value = options.env.get("PATH", "")
     where = places(options.home, root)
-    roster = read_roster(where, path_value)
+    roster = roster or read_roster(where, path_value)
     selected = select(pipeline.names, roster)
     for plugin in selected.plugins:
         if plugin.barrier is not None:
             raise NotAccepted("\n".join(plugin.explained))
     composition = compose(member_of(plugin) for plugin in selected.plugins)
     lookup = Lookup(path_value=path_value, workspace=root)
-    processes = {p.name: _process(p, options, lookup) for p in selected.plugins}
+    processes = {p.name: process_of(p, options, lookup) for p in selected.plugins}
     granting, granted = _granting(pipeline, root, path_value, processes.values())
     roster_notices: tuple[Notice, ...] = tuple(("roster", text) for text in roster.notices)
     asks = tuple(_asks(selected.plugins, pipeline))
@@ -145,7 +146,8 @@ def _granting(
     return granting, tuple(("test_command", text) for text in plan.notices) if plan else ()
 
 
-def _process(plugin: Plugin, options: Options, lookup: Lookup) -> PluginProcess:
+def process_of(plugin: Plugin, options: Options, lookup: Lookup) -> PluginProcess:
+    """Return how a plugin that has a process is started, for points and for hooks [T-3]."""
     runtime = _runtime(plugin)
     return PluginProcess(
         name=plugin.name,

@@ -37,6 +37,10 @@ from stella.session.facts import SessionOpened
 from stella.session.facts import SystemPrompt
 from stella.session.facts import ToolsOffered
 from stella.session.hands import Hands
+from stella.session.hooked import NOBODY
+from stella.session.hooked import Hooked
+from stella.session.hooked import hooked
+from stella.session.hooked import standing
 from stella.session.options import Options
 from stella.session.pipeline import Bound
 from stella.session.pipeline import bind
@@ -58,11 +62,16 @@ from stella.turn.facts import Fact
 from stella.turn.hold import RunEnd
 from stella.turn.hold import RunSetup
 from stella.turn.hold import run
+from stella.turn.hooks import Hooks
+from stella.turn.hooks import Where
+from stella.turn.hooks import session_text
+from stella.turn.hooks import told_at_the_end
 from stella.turn.loop import Transcript
 from stella.turn.prompt import BASE
 from stella.turn.prompt import system_prompt
 from stella.verdict.rule import VerdictRule
 from stella.wire.evidence import EvidenceSet
+from stella.wire.occasion import SessionEnd
 from stella.witness.plan import root_of
 
 OnDrive = Callable[[Drive], None]
@@ -97,13 +106,18 @@ async def run_once(
     Raises a `StellaError` when the run is refused before it began: nothing is on disk then.
     """
     root = root_of(options.workspace)
-    bound = bind(options, root)
+    stands = standing(options, root)
+    bound = bind(options, root, stands[1] if stands else None)
     model = open_model(options.model, clock=clock, base=options.cwd)
-    journal = Journal.create(root, new_session_id(clock), clock, redactor_of(options.env))
+    redactor = redactor_of(options.env)
+    session = new_session_id(clock)
+    listening = hooked(options, *stands, session=session, redactor=redactor) if stands else NOBODY
+    journal = Journal.create(root, session, clock, redactor)
     opened = _Opened(
         options=options,
         root=root,
         bound=bound,
+        hooked=listening,
         model=model,
         clock=clock,
         telling=Telling(journal, listeners),
@@ -124,6 +138,7 @@ class _Opened:
     options: Options
     root: Path
     bound: Bound | None
+    hooked: Hooked
     model: Model
     clock: Clock
     telling: Telling
@@ -174,6 +189,7 @@ def _hands(opened: _Opened) -> Iterator[Hands]:
             watching=watching,
             plugins=bound.plugins if bound else {},
             records_changed=bound.records_changed if bound else tuple,
+            hooked=opened.hooked,
         )
 
 
@@ -186,14 +202,23 @@ async def _run(opened: _Opened, hands: Hands, on_drive: OnDrive) -> tuple[RunEnd
     drive = Drive(opened.telling, hands)
     on_drive(drive)
     try:
-        prefix = _open(opened, hands)
+        _open(opened)
+        context = await drive.follow(session_text(_hooks(opened), "new"))
+        prefix = _prefix(opened, hands, context)
         await drive.prepare(hands.watching.open())
         transcript = Transcript([Message(role=Role.SYSTEM, content=prefix)])
         end = await drive.follow(run(_setup(opened, hands), transcript))
+        _run_ended(opened.telling, end)
+        over = SessionEnd(status=end.status.value, turns=end.rounds, cost_usd=end.tally.cost_usd)
+        await drive.close(told_at_the_end(_hooks(opened), over, Where()))
         _close(opened.telling, end)
     except JournalError as error:
         return broken_off(opened.telling.told), error.message
     return end, None
+
+
+def _hooks(opened: _Opened) -> Hooks:
+    return Hooks(listeners=opened.hooked.listeners)
 
 
 def _setup(opened: _Opened, hands: Hands) -> RunSetup:
@@ -211,11 +236,12 @@ def _setup(opened: _Opened, hands: Hands) -> RunSetup:
         bound=bound.fact if bound else None,
         host_max_holds=options.pipeline.max_holds if options.pipeline else 0,
         test_command=bool(options.pipeline and options.pipeline.test_command),
+        hooks=opened.hooked.listeners,
     )
 
 
-def _open(opened: _Opened, hands: Hands) -> str:
-    """Tell what the session opens with and return its system prompt [E-130]."""
+def _open(opened: _Opened) -> None:
+    """Tell what the session opens with."""
     telling, options = opened.telling, opened.options
     fact = SessionOpened(
         schema=1,
@@ -235,13 +261,20 @@ def _open(opened: _Opened, hands: Hands) -> str:
         trusted=False,
     )
     telling.tell(None, fact)
+
+
+def _prefix(opened: _Opened, hands: Hands, context: str) -> str:
+    """Tell and return the system prompt, with the text of hooks at its end [E-130, D-64]."""
+    telling = opened.telling
     environment = _environment(opened.root, opened.model.name, opened.clock)
-    text = system_prompt(environment)
-    parts = (
+    text = system_prompt(environment, context=context)
+    parts = [
         PromptPart(name="base", chars=len(BASE)),
         PromptPart(name="environment", chars=len(environment)),
-    )
-    telling.tell(None, SystemPrompt(sha256=_sha256(text.encode()), text=text, parts=parts))
+    ]
+    if context:
+        parts.append(PromptPart(name="session_context", chars=len(context)))
+    telling.tell(None, SystemPrompt(sha256=_sha256(text.encode()), text=text, parts=tuple(parts)))
     offered = tuple(
         OfferedTool(
             name=c.name,
@@ -254,8 +287,13 @@ def _open(opened: _Opened, hands: Hands) -> str:
         for c in hands.toolbox.contracts
     )
     telling.tell(None, ToolsOffered(tools=offered))
-    for code, notice in opened.bound.notices if opened.bound else ():
+    bound = opened.bound.notices if opened.bound else ()
+    for code, notice in bound:
         telling.notice(code, notice)
+    said = {notice for _, notice in bound}
+    for code, notice in opened.hooked.notices:
+        if notice not in said:
+            telling.notice(code, notice)
     return text
 
 
@@ -278,7 +316,7 @@ def _child_environment(options: Options) -> dict[str, str]:
     return inherited(options.env, KEY_VARIABLES, allowed)
 
 
-def _close(telling: Telling, end: RunEnd) -> None:
+def _run_ended(telling: Telling, end: RunEnd) -> None:
     turn = end.turn
     ended = RunEnded(
         status=end.status,
@@ -292,6 +330,9 @@ def _close(telling: Telling, end: RunEnd) -> None:
         cost_usd=end.tally.cost_usd,
     )
     telling.tell(None, ended, durable=True)
+
+
+def _close(telling: Telling, end: RunEnd) -> None:
     closed = SessionClosed(
         status=end.status, turns=end.rounds, usage=end.tally.usage, cost_usd=end.tally.cost_usd
     )
@@ -314,7 +355,7 @@ def _finished(opened: _Opened, end: RunEnd, trouble: str | None) -> Finished:
         rule=bound.composition.rule if bound else VerdictRule(),
         evidence=end.evidence,
         told=told,
-        turn_text=end.turn.text if end.turn else (trouble or ""),
+        turn_text=end.turn.text if end.turn else (end.refusal or trouble or ""),
         trouble=trouble,
     )
 

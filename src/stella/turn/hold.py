@@ -65,8 +65,8 @@ from stella.wire.evidence import Tamper
 from stella.wire.evidence import Tampered
 from stella.wire.evidence import TamperState
 from stella.wire.evidence import gathered
-from stella.wire.hook import TurnStart
-from stella.wire.hook import UserPromptSubmit
+from stella.wire.occasion import TurnStart
+from stella.wire.occasion import UserPromptSubmit
 from stella.wire.points import Hook
 
 CEILINGS = {

@@ -24,15 +24,16 @@ from stella.turn.prompt import guarded
 from stella.turn.questions import AskHook
 from stella.turn.questions import HookHeard
 from stella.turn.questions import tell
-from stella.wire import hook as wire
+from stella.wire import occasion as wire
+from stella.wire.hook import Decision
 from stella.wire.hook import Deny
 from stella.wire.hook import HookCause
 from stella.wire.hook import HookFailure
 from stella.wire.hook import HookResult
 from stella.wire.hook import HookText
 from stella.wire.hook import Modify
-from stella.wire.hook import Occasion
 from stella.wire.hook import RequireApproval
+from stella.wire.occasion import Occasion
 from stella.wire.points import Hook
 
 CLOSED: Final = frozenset({Hook.PRE_TOOL_USE})
@@ -212,7 +213,7 @@ def reason(decision: Deny | RequireApproval) -> str:
 
 def decision_of(result: HookResult) -> str:
     """Return the word of a result for the journal [H-53]."""
-    return "none" if not isinstance(result, wire.Decision) else result.action.value
+    return "none" if not isinstance(result, Decision) else result.action.value
 
 
 def _asked(listener: Listener, occasion: Occasion, where: Where) -> Turn[HookResult]:

@@ -43,7 +43,7 @@ from stella.turn.questions import tell
 from stella.turn.stop import Hold
 from stella.turn.stop import stop_gate
 from stella.turn.tally import Tally
-from stella.wire import hook as wire
+from stella.wire import occasion as wire
 
 
 class Transcript:

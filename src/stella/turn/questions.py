@@ -24,7 +24,7 @@ from stella.wire.envelope import Request
 from stella.wire.evidence import Tamper
 from stella.wire.grant import CandidateGrant
 from stella.wire.hook import HookResult
-from stella.wire.hook import Occasion
+from stella.wire.occasion import Occasion
 from stella.wire.silence import Silence
 
 

@@ -25,15 +25,15 @@ from stella.turn.hooks import observed
 from stella.turn.hooks import reason
 from stella.turn.questions import CheckCall
 from stella.wire.hook import Allow
-from stella.wire.hook import Called
 from stella.wire.hook import Deny
 from stella.wire.hook import HookFailure
 from stella.wire.hook import HookText
 from stella.wire.hook import Modify
 from stella.wire.hook import NoOpinion
-from stella.wire.hook import PostToolUse
-from stella.wire.hook import PreToolUse
 from stella.wire.hook import RequireApproval
+from stella.wire.occasion import Called
+from stella.wire.occasion import PostToolUse
+from stella.wire.occasion import PreToolUse
 from stella.wire.points import Hook
 
 

@@ -28,7 +28,7 @@ from stella.wire.hook import Deny
 from stella.wire.hook import HookFailure
 from stella.wire.hook import Modify
 from stella.wire.hook import RequireApproval
-from stella.wire.hook import Stop
+from stella.wire.occasion import Stop
 from stella.wire.points import Hook
 
 FEEDBACK: Final = "[stop-hook feedback]"

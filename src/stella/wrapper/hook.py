@@ -8,22 +8,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import structs
+
 from stella import limits
 from stella.codec import Refused
 from stella.escape import excerpt
 from stella.process.ending import Completed
 from stella.process.ending import Ending
 from stella.wire.hook import ACTIONS
+from stella.wire.hook import Allow
+from stella.wire.hook import Decision
+from stella.wire.hook import Deny
+from stella.wire.hook import DenyEvidence
 from stella.wire.hook import HookCause
 from stella.wire.hook import HookFailure
 from stella.wire.hook import HookResult
 from stella.wire.hook import HookText
+from stella.wire.hook import Modify
 from stella.wire.hook import NoOpinion
-from stella.wire.hook import Occasion
-from stella.wire.hook import Scene
+from stella.wire.hook import RequireApproval
 from stella.wire.hook import is_decision_shaped
 from stella.wire.hook import read_decision
-from stella.wire.hook import write_payload
+from stella.wire.occasion import Occasion
+from stella.wire.occasion import Scene
+from stella.wire.occasion import write_payload
 from stella.wire.points import Hook
 from stella.wire.silence import FaultCode
 from stella.wrapper.plugin import PluginProcess
@@ -116,7 +124,29 @@ def _answered(event: Hook, done: Completed, clean: Callable[[str], str]) -> Hook
     if isinstance(decision, NoOpinion) and is_decision_shaped(done.stderr):
         text = "its answer went to stderr; it belongs on stdout"
         return HookFailure(cause=HookCause.MALFORMED, message=text)
-    return decision
+    return _cleaned(decision, clean)
+
+
+def _cleaned(decision: Decision | NoOpinion, clean: Callable[[str], str]) -> HookResult:
+    """Return a decision whose words hold no secret; a rewrite is used as it came [H-41, H-54]."""
+    match decision:
+        case RequireApproval(reason=reason):
+            return structs.replace(decision, reason=clean(reason))
+        case Deny(reason=reason, evidence=evidence):
+            return structs.replace(decision, reason=clean(reason), evidence=_seen(evidence, clean))
+        case Allow() | Modify() | NoOpinion():
+            return decision
+
+
+def _seen(evidence: DenyEvidence | None, clean: Callable[[str], str]) -> DenyEvidence | None:
+    if evidence is None:
+        return None
+    return DenyEvidence(
+        witness=None if evidence.witness is None else clean(evidence.witness),
+        command=None if evidence.command is None else tuple(map(clean, evidence.command)),
+        flip=evidence.flip,
+        digest=None if evidence.digest is None else clean(evidence.digest),
+    )
 
 
 def _ended(cause: HookCause, how: str, done: Completed, clean: Callable[[str], str]) -> HookFailure:
