@@ -60,10 +60,8 @@ class Progress:
                 self._subjects[fact.call_id] = self._subject(fact)
             case ToolFinished():
                 yield self._tool(fact)
-            case ModelFailed():
-                yield f"model  {fact.kind}: {self._shown(fact.message)}"
-            case PluginFaulted():
-                yield f"fault  {fact.fault}: {self._shown(fact.message)}"
+            case ModelFailed() | PluginFaulted():
+                yield self._failed(fact)
             case TamperFound():
                 yield from self._tamper(fact)
             case Continued(again=Held() as held):
@@ -82,6 +80,10 @@ class Progress:
         for member in fact.members:
             if member.grade == "arbiter":
                 self._arbiter = self._shown(member.name)
+
+    def _failed(self, fact: ModelFailed | PluginFaulted) -> str:
+        head = f"model  {fact.kind}" if isinstance(fact, ModelFailed) else f"fault  {fact.fault}"
+        return f"{head}: {self._shown(fact.message)}"
 
     def _tool(self, fact: ToolFinished) -> str:
         name = f"{self._shown(fact.tool)} {self._subjects.pop(fact.call_id, '')}".rstrip()

@@ -89,20 +89,20 @@ class Drive:
                 raise asyncio.CancelledError from None
             return cast("A", end.value)
 
-    async def close(self, turn: Turn[A]) -> A:
+    async def close(self, turn: Turn[A], seconds: float = limits.SESSION_END_SECS) -> A:
         """Drive what a session does last: it has 30 s, and 2 s once the run is cancelled [H-59]."""
         last = Drive(self._telling, self._hands)
         last._controlled = self._controlled
-        watching = asyncio.ensure_future(self._hurry(last))
+        watching = asyncio.ensure_future(self._hurry(last, seconds))
         try:
             return await last.follow(turn)
         finally:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
 
-    async def _hurry(self, last: "Drive") -> None:
+    async def _hurry(self, last: "Drive", seconds: float) -> None:
         try:
-            async with asyncio.timeout(limits.SESSION_END_SECS):
+            async with asyncio.timeout(seconds):
                 await self._cancel.wait()
                 await asyncio.sleep(limits.SESSION_END_CANCELLED_SECS)
         except TimeoutError:

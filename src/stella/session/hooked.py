@@ -91,7 +91,7 @@ def standing(options: Options, root: Path) -> tuple[Places, Roster] | None:
         where = places(options.home, root)
     except UsageError:
         apart = Places(home=Path(os.path.realpath(options.home)), workspace=root)
-        if options.pipeline is not None or any(_records(apart)):
+        if options.pipeline is not None or _by_name(apart):
             raise
         return None
     return where, read_roster(where, options.env.get("PATH", ""))
@@ -110,10 +110,10 @@ def hooked(
         if plugin.state is State.OK and plugin.manifest.runtime is not None
     }
     known = {plugin.name: plugin for plugin in roster.plugins}
-    for record in _records(where):
-        plugin = known.get(record.name)
+    for name, records in _by_name(where).items():
+        plugin = known.get(name)
         if plugin is None or plugin.state is not State.OK:
-            enabled[record.name] = _barred(record, plugin, root, ceiling)
+            enabled[name] = _barred(records, plugin, root, ceiling)
     inorder = [enabled[name] for name in sorted(enabled)]
     return Hooked(
         listeners={
@@ -150,27 +150,32 @@ def _accepted(plugin: Plugin, options: Options, lookup: Lookup, ceiling: int) ->
     )
 
 
-def _barred(record: Record, plugin: Plugin | None, root: Path, ceiling: int) -> _Enabled:
-    """Return a plugin that cannot be asked: the hooks are those a person was shown [D-69]."""
-    hooks, points = shown_lists(record.consent_text)
-    why = plugin.barrier if plugin is not None else None
+def _barred(
+    records: tuple[Record, ...], plugin: Plugin | None, root: Path, ceiling: int
+) -> _Enabled:
+    """Return a plugin that cannot be asked: the hooks are those a person was shown [D-69].
+
+    It may have been accepted in both tiers; what was shown in either counts.
+    """
+    name = records[0].name
+    shown = [shown_lists(record.consent_text) for record in records]
+    hooks = frozenset[Hook]().union(
+        *(_without_stop(hooks, answers=Point.AFTER_TURN in points) for hooks, points in shown)
+    )
     gone = (
-        f"{visible(record.name)} was accepted and its package is gone or cannot be read; "
-        f"`stella plugin remove {visible(record.name)}` if it is not wanted, or install it anew"
+        f"{visible(name)} was accepted and its package is gone or cannot be read; "
+        f"`stella plugin remove {visible(name)}` if it is not wanted, or install it anew"
     )
-    return _Enabled(
-        name=record.name,
-        hooks=_without_stop(hooks, answers=Point.AFTER_TURN in points),
-        holds=ceiling,
-        process=PluginProcess(
-            name=record.name,
-            arguments=(),
-            directory=root,
-            env={},
-            timeout_secs=1,
-            cleared=partial(_refused, why or gone),
-        ),
+    why = plugin.barrier if plugin is not None and plugin.barrier is not None else gone
+    process = PluginProcess(
+        name=name,
+        arguments=(),
+        directory=root,
+        env={},
+        timeout_secs=1,
+        cleared=partial(_refused, why),
     )
+    return _Enabled(name=name, hooks=hooks, holds=ceiling, process=process)
 
 
 def _refused(why: str) -> Program | str:
@@ -183,12 +188,14 @@ def _without_stop(hooks: Iterable[Hook], *, answers: bool) -> frozenset[Hook]:
     return frozenset(hooks) - ({Hook.STOP} if answers else frozenset())
 
 
-def _records(where: Places) -> Iterator[Record]:
-    """Yield what a person accepted, of each tier [I-30]; what only a variable did is no yes."""
+def _by_name(where: Places) -> Mapping[str, tuple[Record, ...]]:
+    """Return what a person accepted, of both tiers [I-30]; what a variable did is no yes."""
+    found: dict[str, tuple[Record, ...]] = {}
     for tier in where.tiers:
         for record in read_records(tier).by_name.values():
             if record.accepted_by is not AcceptedBy.ENV:
-                yield record
+                found[record.name] = (*found.get(record.name, ()), record)
+    return found
 
 
 def _notices(plugins: Iterable[Plugin], enabled: Mapping[str, _Enabled]) -> Iterator[Notice]:
