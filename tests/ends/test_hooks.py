@@ -374,6 +374,16 @@ def test_a_rewrite_that_does_not_fit_the_tool_refuses_the_call(tmp_path: Path) -
     assert not answers_file(where)
 
 
+def test_what_a_hook_changed_is_no_change_of_a_call(tmp_path: Path) -> None:
+    """[T2-51] Its author is the plugin, which stands in no record of a call."""
+    body = "open(payload['cwd'] + '/by_hook', 'a').write(payload['event'])\n"
+    where = guarded(tmp_path, logging(tmp_path / "log", body), "PreToolUse", "PostToolUse")
+    where.scripted(*(asks("bash", command=f"echo {n} > by_call{n}") for n in range(2)), says())
+    result = went(where).result
+    assert result["changed_files"] == ["by_call0", "by_call1"]
+    assert [c["path"] for c in where.told("file_change")] == ["by_call0", "by_call1"]
+
+
 def test_a_call_that_does_not_fit_its_tool_meets_no_hook(tmp_path: Path) -> None:
     """[E-23]"""
     where = guarded(tmp_path, answer(DENY))

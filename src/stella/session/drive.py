@@ -6,6 +6,7 @@ back. A cancel reaches whatever is running, then the turn [E-113].
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import Any
 from typing import TypeVar
 from typing import assert_never
@@ -40,7 +41,6 @@ class Drive:
         self._hands = hands
         self._cancelled_by: str | None = None
         self._cancel = asyncio.Event()
-        self._thrown = False
         self._controlled = False
         self._working: asyncio.Future[object] | None = None
 
@@ -57,10 +57,8 @@ class Drive:
 
     async def prepare(self, work: Awaitable[object]) -> None:
         """Wait for `work` that comes before a turn; a cancel ends it, and the turn hears of it."""
-        try:
+        with suppress(Cancelled):
             await self._unless_cancelled(work)
-        except Cancelled:
-            self._thrown = False
 
     async def follow(self, turn: Turn[A]) -> A:
         """Drive `turn` to its end and return what it ends with.
@@ -80,7 +78,6 @@ class Drive:
                     # The task itself was cancelled: the turn still closes, then it goes on up.
                     interrupted = True
                     self.cancel("task")
-                    self._thrown = True
                     step = self._throw(turn, Cancelled("task"))
                     continue
                 step = turn.send(answer)
@@ -120,8 +117,7 @@ class Drive:
         if isinstance(question, Tell):
             self._telling.tell(question.turn, question.fact, durable=question.durable)
             return None
-        if self._cancelled_by is not None and not self._thrown:
-            self._thrown = True
+        if self._cancelled_by is not None:
             raise Cancelled(self._cancelled_by)
         return await self._unless_cancelled(self._answer(cast("Question", question)))
 
@@ -133,7 +129,6 @@ class Drive:
             await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
             if working.done() and not working.cancelled():
                 return working.result()
-            self._thrown = True
             raise Cancelled(self._cancelled_by or "cancel")
         finally:
             for task in (working, watching):

@@ -112,7 +112,10 @@ class Hands:
 
     async def hook(self, question: AskHook) -> HookHeard:
         """Ask one listener about what happened [D-62]."""
-        spoken = await self.hooked.ask(question)
+        try:
+            spoken = await self.hooked.ask(question)
+        finally:
+            self.watching.disturbed()
         if spoken.notice is not None:
             self.telling.notice("plugin_left_processes", spoken.notice)
         return HookHeard(

@@ -74,6 +74,10 @@ class Watching:
         """Measure the tree as the session finds it."""
         self._last = await self._survey(self._last)
 
+    def disturbed(self) -> None:
+        """Note that somebody else ran, so that what they changed is no call's own."""
+        self._stale = True
+
     async def before(self, paths: tuple[str, ...]) -> Tree | Unmeasured:
         """Return the state before a call: of the paths it names, or of the tree [T2-51].
 

@@ -95,11 +95,6 @@ class Said:
     listener: Listener
     result: HookResult
 
-    @property
-    def decision(self) -> str:
-        """The word for the journal; whoever decided nothing has said `none` [H-53]."""
-        return decision_of(self.result)
-
 
 def consulted(
     listeners: Iterable[Listener],

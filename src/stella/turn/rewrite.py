@@ -8,6 +8,7 @@ everything that was said. No hook can change the tool's name, the principal or t
 import hashlib
 from dataclasses import dataclass
 from typing import Any
+from typing import assert_never
 
 from stella import codec
 from stella.authority.decision import Contribution
@@ -146,6 +147,8 @@ def _opinion(said: Said) -> Opinion:
             sentence = _unguarded(f"the PreToolUse hook of {who} failed")
         case Modify() | NoOpinion() | HookText():
             pass
+        case _:
+            assert_never(said.result)
     return Opinion(
         rule=Hook.PRE_TOOL_USE.value,
         source=said.listener.by,

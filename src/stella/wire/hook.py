@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 from typing import Final
+from typing import assert_never
 
 import msgspec
 
@@ -164,7 +165,8 @@ def read_decision(event: Hook, data: bytes) -> Decision | NoOpinion:
     tree = codec.parse(data.removeprefix(_BOM))
     if not isinstance(tree, dict):
         raise _refused(JsonFault.WRONG_TYPE, (), "expected an object")
-    match _action(event, tree):
+    action = _action(event, tree)
+    match action:
         case Action.ALLOW:
             return codec.decode(Allow, tree, most=1)
         case Action.REQUIRE_APPROVAL:
@@ -178,6 +180,8 @@ def read_decision(event: Hook, data: bytes) -> Decision | NoOpinion:
             modify = codec.decode(Modify, tree, most=1)
             _check_payload(event, modify.payload)
             return modify
+        case _:
+            assert_never(action)
 
 
 def is_decision_shaped(data: bytes) -> bool:

@@ -7,6 +7,7 @@ deadline and output cap. A failure is never a decision [H-50].
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
+from typing import assert_never
 
 from msgspec import structs
 
@@ -107,6 +108,8 @@ def conclude(
             if done.code:
                 return _ended(HookCause.NONZERO_EXIT, f"exit code {done.code}", done, clean)
             return _answered(event, done, clean)
+        case _:
+            assert_never(done.ending)
 
 
 def _answered(event: Hook, done: Completed, clean: Callable[[str], str]) -> HookResult:
@@ -136,6 +139,8 @@ def _cleaned(decision: Decision | NoOpinion, clean: Callable[[str], str]) -> Hoo
             return structs.replace(decision, reason=clean(reason), evidence=_seen(evidence, clean))
         case Allow() | Modify() | NoOpinion():
             return decision
+        case _:
+            assert_never(decision)
 
 
 def _seen(evidence: DenyEvidence | None, clean: Callable[[str], str]) -> DenyEvidence | None:
