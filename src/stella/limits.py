@@ -89,6 +89,14 @@ RECALL_WAIT_MS: Final = 10_000
 # Settings [S2-2]
 SETTINGS_BYTES: Final = 1 * MIB
 
+# Lifecycle hooks [A-50, D-45, H-59, H-70]
+SESSION_START_CHARS: Final = 4000
+SESSION_END_SECS: Final = 30.0
+SESSION_END_CANCELLED_SECS: Final = 2.0
+HOOK_TAIL_CHARS: Final = 2000
+HOOK_REASON_CHARS: Final = 1000
+HOOK_FEEDBACK_CHARS: Final = 2000
+
 # Test plan and tamper watch [G-11, G-13, G-33]
 TEST_SECS_MIN: Final = 1
 TEST_SECS_DEFAULT: Final = 300

@@ -2,6 +2,8 @@ import pytest
 
 from stella.authority.contract import Provenance
 from stella.authority.contract import ToolContract
+from stella.authority.decision import Contribution
+from stella.authority.decision import Opinion
 from stella.authority.gate import Denied
 from stella.authority.gate import Mode
 from stella.authority.gate import Permit
@@ -72,3 +74,40 @@ def test_a_permit_is_for_one_call_and_only_the_gate_makes_it() -> None:
     assert (ruling.call_id, ruling.tool, ruling.risk) == ("t1.c7", "tool", Risk.LOW)
     with pytest.raises(TypeError, match="made by the gate"):
         Permit(object(), "t1.c7", "tool", Risk.LOW)
+
+
+@pytest.mark.parametrize(
+    ("contribution", "mode", "cause", "by"),
+    [
+        (Contribution.DENY, Mode.ALL, "plugin", "plugin:guard"),
+        (Contribution.REQUIRE_APPROVAL, Mode.ALL, "plugin", "plugin:guard"),
+        (Contribution.ALLOW, Mode.READ_ONLY, "mode", "mode"),
+        (Contribution.NONE, Mode.READ_ONLY, "mode", "mode"),
+        (Contribution.REQUIRE_APPROVAL, Mode.READ_ONLY, "mode", "mode"),
+        (Contribution.ALLOW, Mode.ALL, None, None),
+        (Contribution.NONE, Mode.ALL, None, None),
+    ],
+)
+def test_what_hooks_say_can_refuse_a_call_and_never_lift_a_refusal(
+    contribution: Contribution, mode: Mode, cause: str | None, by: str | None
+) -> None:
+    """[A-32, A-33, D-63]"""
+    opinion = Opinion(
+        rule="PreToolUse",
+        source="plugin:guard",
+        contribution=contribution,
+        cause="plugin",
+        sentence="no",
+    )
+    ruling = judge(
+        call_id="t1.c1",
+        contract=contract(Risk.MEDIUM),
+        risk=Risk.MEDIUM,
+        mode=mode,
+        opinions=(opinion,),
+    )
+    if cause is None:
+        assert isinstance(ruling, Permit)
+    else:
+        assert isinstance(ruling, Denied)
+        assert (ruling.cause, ruling.by) == (cause, by)

@@ -256,3 +256,20 @@ def test_every_reason_has_its_own_words(reason: Reason, words: str) -> None:
     assert words in text
     others = {reason_words(each) for each in Unknowable if each is not reason}
     assert text not in others
+
+
+@pytest.mark.parametrize(
+    ("gate", "words"),
+    [
+        ("allowed", "after 3 rounds"),
+        ("capped", "after 3 rounds; a Stop hook held the turn as often as it may"),
+        ("unanswered", "after 3 rounds; a Stop hook wanted a person to approve"),
+    ],
+)
+def test_a_gate_that_was_not_satisfied_is_named(gate: str, words: str) -> None:
+    """[E-40, E-42]"""
+    ended = TurnEnded(
+        status=TurnStatus.COMPLETED, stop_gate=gate, steps=1, usage=UsageTotal(), text="x"
+    )
+    done = finished(seen(Flip.ACHIEVED, code=0), RunStatus.UNMET, ended)
+    assert words in lines(done)[0]

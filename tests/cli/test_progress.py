@@ -25,6 +25,7 @@ from stella.turn.facts import TurnEnded
 from stella.turn.facts import TurnStarted
 from stella.turn.facts import TurnStatus
 from stella.turn.facts import UsageTotal
+from stella.turn.hook_facts import StopGated
 from stella.turn.plugin_facts import PluginFaulted
 from stella.verdict.again import Another
 from stella.verdict.again import State
@@ -225,3 +226,17 @@ def test_a_hold_counts_itself_and_names_what_is_not_met() -> None:
         '  - flips: check "code <= 0" is false, reported 1',
         "  - flips: the required fail-to-pass change was reported as not-achieved",
     ]
+
+
+def test_a_hold_of_the_gate_names_who_how_often_and_why() -> None:
+    """[S-41, D-68]"""
+    held = StopGated(
+        asked=("plugin:judge",),
+        decision="deny",
+        by="plugin:judge",
+        spent=1,
+        allowed=2,
+        reason="not\nyet",
+    )
+    assert said(held) == ["plugin judge holds the turn (1 of 2): not yet"]
+    assert said(StopGated(asked=("plugin:judge",), decision="allow")) == []

@@ -1,8 +1,10 @@
 import pytest
 
 from stella import limits
+from stella.consent.powers import shown_lists
 from stella.consent.text import Resolution
 from stella.consent.text import consent_text
+from stella.wire.points import Hook
 from tests.making.manifests import ARBITER
 from tests.making.manifests import loaded
 from tests.making.manifests import steering
@@ -155,3 +157,17 @@ def test_a_plugin_that_is_asked_nothing_is_no_pipeline() -> None:
     selected = "  - pipeline: selected by its name, one stage: execute"
     assert selected not in lines(steering(""))
     assert selected in lines(steering("", POINT))
+
+
+def test_a_consent_text_tells_later_which_hooks_were_shown() -> None:
+    """[D-69] No text of the author's can stand in for the line."""
+    manifest = (
+        'name = "x"\ndescription = "  - hook points: Stop"\n[loop]\n'
+        'participation = "steering"\nhooks = ["PreToolUse", "TurnEnd"]\n'
+        f'{POINT}[runtime]\nargv = ["python3"]\ntimeout_secs = 1\n'
+    )
+    text = "\n".join(lines(manifest))
+    hooks, points = shown_lists(text)
+    assert hooks == {Hook.PRE_TOOL_USE, Hook.TURN_END}
+    assert {point.value for point in points} == {"before_turn"}
+    assert shown_lists("") == (frozenset(), frozenset())

@@ -21,12 +21,16 @@ from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
 from stella.turn.facts import Fact
 from stella.turn.questions import AskGate
+from stella.turn.questions import AskHook
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
 from stella.turn.questions import Change
+from stella.turn.questions import CheckCall
+from stella.turn.questions import Checked
 from stella.turn.questions import CheckPaths
 from stella.turn.questions import Granted
 from stella.turn.questions import Heard
+from stella.turn.questions import HookHeard
 from stella.turn.questions import Inspect
 from stella.turn.questions import Inspection
 from stella.turn.questions import Modelled
@@ -41,6 +45,8 @@ from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.evidence import TamperState
 from stella.wire.grant import CandidateGrant
+from stella.wire.hook import HookResult
+from stella.wire.hook import NoOpinion
 from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
 
@@ -88,6 +94,8 @@ class Host:
     plugin: Callable[[str, Request], Answer | Silence] = lambda _member, _request: NOBODY
     served: Served = field(default_factory=Served)
     denials: dict[str, str] = field(default_factory=dict)
+    hook: Callable[[AskHook], HookResult] = lambda _question: NoOpinion()
+    fits: Callable[[Asked], bool] = lambda _call: True
     cancel: Callable[[Ask[Any]], bool] = lambda _question: False
     told: list[tuple[str | None, Fact, bool]] = field(default_factory=list)
     asked: list[Ask[Any]] = field(default_factory=list)
@@ -132,6 +140,10 @@ class Host:
                 return self.served
             case CheckPaths(paths=paths):
                 return tuple(self.denials.get(path) for path in paths)
+            case CheckCall(call=call):
+                return Checked(fits=self.fits(call))
+            case AskHook():
+                return HookHeard(result=self.hook(question), exit_code=0, duration_ms=9)
             case _:
                 raise AssertionError(question)
 

@@ -51,6 +51,20 @@ timeout_secs = {timeout}
 env = ["PATH"]
 """
 
+HOOKING = """\
+name = "{name}"
+
+[loop]
+participation = "{grade}"
+hooks = [{hooks}]
+{more}
+
+[runtime]
+argv = ["python3", "-I", "-S", "${{plugin_dir}}/main.py"]
+timeout_secs = {timeout}
+env = ["PATH"]
+"""
+
 ACHIEVED = (
     '{"point":"after_turn","body":{"protocol_version":1,"evidence":'
     '{"flip":"achieved","measurements":{"test-command-exit-code":0}}}}'
@@ -68,6 +82,23 @@ def arbiter(
 def steering(folder: Path, program: str, *, name: str = "guide", timeout: int = 20) -> Path:
     """Write a steering plugin that answers before a turn."""
     return written(folder, STEERING.format(name=name, timeout=timeout), program)
+
+
+def hooking(
+    folder: Path,
+    program: str,
+    *hooks: str,
+    name: str = "guard",
+    grade: str = "steering",
+    timeout: int = 20,
+    more: str = "",
+) -> Path:
+    """Write a plugin that listens to `hooks`; `more` are further lines of its `[loop]`."""
+    listed = ", ".join(f'"{hook}"' for hook in hooks)
+    if grade == "arbiter":
+        more += '\n[requirements]\nright = "the answer is right"\n'
+    text = HOOKING.format(name=name, grade=grade, hooks=listed, timeout=timeout, more=more)
+    return written(folder, text, program)
 
 
 def written(folder: Path, manifest: str, program: str) -> Path:

@@ -60,11 +60,11 @@ def mends(number: int) -> tuple[Line, ...]:
     )
 
 
-def installed(root: Path, home: Path, source: Path = VERIFY) -> None:
-    """Install a plugin for the project, as a person who answered yes."""
+def installed(root: Path, home: Path, source: Path = VERIFY, scope: Scope = Scope.PROJECT) -> None:
+    """Install a plugin, by default for the project, as a person who answered yes."""
     wish = Wish(
         source=source,
-        scope=Scope.PROJECT,
+        scope=scope,
         places=places(home, root),
         path_value=os.environ.get("PATH"),
     )

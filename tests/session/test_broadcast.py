@@ -13,6 +13,8 @@ from stella.journal.journal import Journal
 from stella.journal.journal import new_session_id
 from stella.manifest.events import CATALOGUE
 from stella.redact import Redactor
+from stella.roster.roster import read_roster
+from stella.roster.scope import places
 from stella.session.broadcast import NAMES
 from stella.session.broadcast import Broadcast
 from stella.session.enabled import enabled
@@ -56,7 +58,12 @@ def played(
 
     async def play() -> None:
         wanted = options(root, folder / "home", folder / "m", env=env)
-        bus = Broadcast(telling, clock, redactor, enabled(wanted, root))
+        bus = Broadcast(
+            telling,
+            clock,
+            redactor,
+            enabled(wanted, root, read_roster(places(folder / "home", root), env["PATH"])),
+        )
         telling.listen(bus.hear)
         try:
             await story(telling, bus)

@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from stella import limits
 from stella.clock import SystemClock
 from stella.errors import JournalError
 from stella.journal.journal import Journal
@@ -20,6 +21,7 @@ from stella.session.telling import Telling
 from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
 from stella.turn.ask import ask
+from stella.turn.facts import Controlled
 from stella.turn.facts import Noticed
 from stella.turn.questions import AskModel
 from stella.turn.questions import Modelled
@@ -236,3 +238,55 @@ def test_a_question_nobody_answers_is_a_fault_of_ours(tmp_path: Path) -> None:
         written.journal.close()
 
     asyncio.run(go())
+
+
+def controls(written: Telling) -> list[str]:
+    return [fact.by for fact in written.told if isinstance(fact, Controlled)]
+
+
+def test_what_a_session_does_last_goes_on_for_a_while_after_a_cancel(tmp_path: Path) -> None:
+    """[H-59] limits.SESSION_END_CANCELLED_SECS; who ended the run is told once."""
+
+    async def go() -> None:
+        hands = SlowHands()
+        driving, written = drive(tmp_path / "w", hands)
+        following = asyncio.create_task(driving.follow(story()))
+        await hands.thinking.wait()
+        driving.cancel("SIGINT")
+        await following
+        hands.quick = True
+        assert await driving.close(story()) == "answered in 1"
+        hands.quick = False
+        assert await driving.close(story()) == "cancelled by SIGINT"
+        assert controls(written) == ["SIGINT"]
+        written.journal.close()
+
+    assert limits.SESSION_END_CANCELLED_SECS == 2
+    asyncio.run(go())
+
+
+def test_what_a_session_does_last_has_a_limit(tmp_path: Path) -> None:
+    """[H-59, B19] limits.SESSION_END_SECS for all of it together."""
+
+    async def go() -> None:
+        driving, written = drive(tmp_path / "w", SlowHands())
+        ended = await driving.close(story(), seconds=0.01)
+        assert ended == "cancelled by the time limit of SessionEnd"
+        written.journal.close()
+
+    assert limits.SESSION_END_SECS == 30
+    asyncio.run(go())
+
+
+def test_a_turn_that_asks_nothing_ends_with_its_value(tmp_path: Path) -> None:
+    async def go() -> None:
+        driving, written = drive(tmp_path / "w", SlowHands())
+        assert await driving.follow(silent()) == 7
+        written.journal.close()
+
+    asyncio.run(go())
+
+
+def silent() -> Turn[int]:
+    yield from ()
+    return 7

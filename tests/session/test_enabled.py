@@ -4,6 +4,9 @@ import os
 from pathlib import Path
 
 from stella.process.program import Program
+from stella.roster.roster import read_roster
+from stella.roster.scope import places
+from stella.session.enabled import Enabled
 from stella.session.enabled import credentials
 from stella.session.enabled import enabled
 from stella.session.options import Options
@@ -25,6 +28,11 @@ def asked(tmp_path: Path, *sources: Path, **more: object) -> Options:
     return options(root, tmp_path / "home", script(tmp_path / "m", says("x")), **more)
 
 
+def found_in(wanted: Options) -> tuple[Enabled, ...]:
+    where = places(wanted.home, wanted.workspace)
+    return enabled(wanted, wanted.workspace, read_roster(where, wanted.env["PATH"]))
+
+
 def test_every_plugin_with_a_process_is_enabled_by_name(tmp_path: Path) -> None:
     wanted = asked(
         tmp_path,
@@ -36,7 +44,7 @@ def test_every_plugin_with_a_process_is_enabled_by_name(tmp_path: Path) -> None:
             tmp_path / "src" / "still", 'name = "still"\n[loop]\nparticipation = "observer"\n', ""
         ),
     )
-    found = enabled(wanted, wanted.workspace)
+    found = found_in(wanted)
     assert [each.plugin.name for each in found] == ["guide", "judge", "watch"]
     watch = found[-1]
     assert watch.process.directory == wanted.workspace / ".stella" / "plugins" / "watch"
@@ -47,7 +55,7 @@ def test_every_plugin_with_a_process_is_enabled_by_name(tmp_path: Path) -> None:
 
 def test_without_plugins_nobody_is(tmp_path: Path) -> None:
     wanted = asked(tmp_path)
-    assert enabled(wanted, wanted.workspace) == ()
+    assert found_in(wanted) == ()
 
 
 def test_a_changed_plugin_is_among_them_and_never_cleared(tmp_path: Path) -> None:
@@ -55,7 +63,7 @@ def test_a_changed_plugin_is_among_them_and_never_cleared(tmp_path: Path) -> Non
     wanted = asked(tmp_path, observer(tmp_path / "src", "*"))
     with (wanted.workspace / ".stella/plugins/watch/main.py").open("a") as file:
         file.write("\n")
-    (watch,) = enabled(wanted, wanted.workspace)
+    (watch,) = found_in(wanted)
     assert watch.plugin.barrier is not None
     assert "watch" in str(watch.process.cleared())
 
@@ -67,7 +75,7 @@ def test_credentials_are_told_by_name(tmp_path: Path) -> None:
     manifest.write_text(manifest.read_text().replace('"HOME"]', '"OPENAI_API_KEY"]'))
     quiet = written(tmp_path / "src" / "quiet", 'name = "quiet"\n', "")
     wanted = asked(tmp_path, source, quiet, env={"OPENAI_API_KEY": "k" * 20, "PATH": "/usr/bin"})
-    (watch,) = enabled(wanted, wanted.workspace)
+    (watch,) = found_in(wanted)
     assert list(credentials(watch.plugin)) == [
         ("credential_withheld", "watch lists OPENAI_API_KEY, a credential; it is withheld")
     ]

@@ -1,29 +1,41 @@
 """The hands answer one kind of question each; a permit is for one call and is used once [A-30]."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from stella.authority.decision import Contribution
+from stella.authority.decision import Opinion
 from stella.authority.gate import Mode
 from stella.clock import SystemClock
 from stella.message import Asked
 from stella.message import ErrorClass
 from stella.message import Message
 from stella.message import Role
+from stella.process.program import Program
 from stella.providers.all import open_model
 from stella.session.hands import Hands
+from stella.session.hooked import Hooked
 from stella.session.watching import Watching
 from stella.tools.all import TOOLS
 from stella.tools.paths import held_root
 from stella.tools.seen import Seen
 from stella.tools.tool import ToolContext
 from stella.tools.toolbox import Toolbox
+from stella.turn.facts import Noticed
 from stella.turn.questions import AskGate
+from stella.turn.questions import AskHook
 from stella.turn.questions import AskModel
+from stella.turn.questions import CheckCall
 from stella.turn.questions import RunTools
+from stella.wire.hook import Deny
+from stella.wire.occasion import SubagentStart
+from stella.wrapper.hook import HookProcess
+from stella.wrapper.plugin import PluginProcess
 from tests.making.sessions import project
 from tests.making.sessions import says
 from tests.making.sessions import script
@@ -131,3 +143,80 @@ def test_an_unknown_tool_never_reaches_the_gate(tmp_path: Path) -> None:
         assert ruling.refusal.error is not None
         assert ruling.refusal.error.kind is ErrorClass.NOT_FOUND
         assert "read_file" in ruling.refusal.text
+
+
+def test_a_call_is_looked_up_without_being_judged(tmp_path: Path) -> None:
+    """[E-23 items 1 to 3]"""
+    with hands(tmp_path, Mode.READ_ONLY) as ours:
+        shell = ours.check(CheckCall(call=call("bash", command="x")))
+        read = ours.check(CheckCall(call=call("read_file", path="x")))
+        wrong = ours.check(CheckCall(call=call("bash")))
+        assert [(c.fits, c.read_only) for c in (shell, read, wrong)] == [
+            (True, False),
+            (True, True),
+            (False, False),
+        ]
+
+
+def test_what_hooks_said_stands_in_the_trace_and_can_refuse(tmp_path: Path) -> None:
+    """[A-8, A-37, H-60 step 8]"""
+    with hands(tmp_path) as ours:
+        said = Opinion(
+            rule="PreToolUse",
+            source="plugin:a",
+            contribution=Contribution.DENY,
+            cause="plugin",
+            sentence="no",
+        )
+        chain = ({"by": "plugin:a", "before": "0", "after": "1"},)
+        question = AskGate(call=call("bash", command="x"), opinions=(said,), chain=chain)
+        ruling = ours.gate(question)
+        assert ruling.refusal is not None
+        assert ruling.refusal.text == "no"
+        judged = ruling.judged
+        assert judged is not None
+        assert (judged.decision, judged.cause, judged.chain) == ("deny", "plugin", chain)
+        assert [(r.source, r.contribution, r.deciding) for r in judged.trace] == [
+            ("plugin:a", "deny", True),
+            ("mode", "allow", False),
+        ]
+
+
+def test_a_hook_is_told_where_it_is_and_what_it_left_is_a_notice(tmp_path: Path) -> None:
+    """[H-58] The turn of a sub-agent is that of the lead."""
+    program = (
+        "import json, os, sys, time\n"
+        "given = json.loads(sys.stdin.readline())\n"
+        "if os.fork() == 0:\n    os.setsid()\n    time.sleep(600)\n"
+        "keys = ('cwd', 'session_id', 'turn_id', 'agent_id')\n"
+        "reason = ' '.join(given[key] for key in keys)\n"
+        "print(json.dumps({'action': 'deny', 'reason': reason}))\n"
+    )
+    (tmp_path / "main.py").write_text(program, "utf-8")
+    process = PluginProcess(
+        name="a",
+        arguments=("python3", "-I", "-S", str(tmp_path / "main.py")),
+        directory=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        timeout_secs=20,
+        cleared=lambda: Program(path="/usr/bin/env"),
+    )
+    with hands(tmp_path) as ours:
+        ours.hooked = Hooked(
+            processes={"plugin:a": HookProcess(plugin=process, clean=str)},
+            cwd="/w",
+            session="ses-x",
+        )
+        question = AskHook(
+            by="plugin:a",
+            occasion=SubagentStart(parent_id="t1", depth=1, access="read", instruction="x"),
+            turn="t1.a1",
+            agent="t1.a1",
+            call=None,
+        )
+        heard = asyncio.run(ours.hook(question))
+        assert isinstance(heard.result, Deny)
+        assert heard.result.reason == "/w ses-x t1 t1.a1"
+        assert heard.exit_code == 0
+        notices = [fact.text for fact in ours.telling.told if isinstance(fact, Noticed)]
+        assert notices == ["a left 1 of its processes behind at SubagentStart; they were ended"]

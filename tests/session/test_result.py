@@ -1,5 +1,7 @@
 """A result is a fold over what a run told [S-22, S-10]."""
 
+from dataclasses import replace
+
 import pytest
 
 from stella.message import ErrorClass
@@ -14,6 +16,7 @@ from stella.session.result import result_of
 from stella.session.telling import Story
 from stella.turn.changes import ChangeBook
 from stella.turn.facts import CallJudged
+from stella.turn.facts import Cause
 from stella.turn.facts import Fact
 from stella.turn.facts import RunStatus
 from stella.turn.facts import ToolFinished
@@ -125,3 +128,14 @@ def test_changed_files_are_null_when_unmeasured() -> None:
     """[S-22]"""
     assert result().changed_files == ()
     assert result(book=ChangeBook(measured=False)).changed_files is None
+
+
+NOTHING = Story(own=(), every=())
+
+
+def test_a_refused_prompt_has_a_cause_and_no_turn() -> None:
+    """[H-59]"""
+    refused = replace(end(RunStatus.STOPPED), cause=Cause.HOOK_REFUSED, refusal="no")
+    journal = JournalRow(path="j", records=1, head="0")
+    found = result_of(refused, NOTHING, pipeline=None, session="s", journal=journal)
+    assert (found.outcome.turn_status, found.outcome.cause) == (None, "hook_refused")

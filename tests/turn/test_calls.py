@@ -12,10 +12,16 @@ from stella.turn.changes import ChangeBook
 from stella.turn.facts import CallJudged
 from stella.turn.facts import CallRequested
 from stella.turn.facts import ToolFinished
+from stella.turn.hooks import Hooks
 from stella.turn.questions import AskGate
+from stella.turn.questions import AskHook
 from stella.turn.questions import Change
 from stella.turn.questions import Ruling
 from stella.turn.questions import RunTools
+from stella.wire.points import Hook
+from tests.making.listening import answering
+from tests.making.listening import listening
+from tests.making.listening import modify
 from tests.making.playing import Host
 
 READS = frozenset({"read_file", "search"})
@@ -156,3 +162,58 @@ def test_a_cancel_at_the_gate_requests_no_call_twice() -> None:
     host = Host(cancel=second_gate)
     assert closed(host, dispatch("bash", "bash")) == {"t1.c2": ("not_executed", None)}
     assert [fact.call_id for fact in host.facts(CallRequested)] == ["t1.c1", "t1.c2"]
+
+
+def heard(*names: str, hooks: Hooks) -> Dispatch:
+    return Dispatch(
+        turn="t1", calls=asked(*names), concurrent=READS, book=ChangeBook(), hooks=hooks
+    )
+
+
+def test_the_gate_hears_what_hooks_said_of_the_call_as_it_would_run() -> None:
+    """[H-60]"""
+    rewrite = modify(input={"x": 1})
+    host = Host(hook=answering({"a": rewrite}))
+    dispatch_ = heard("bash", hooks=listening(Hook.PRE_TOOL_USE))
+    host.play(dispatch_.run())
+    (gate,) = (q for q in host.asked if isinstance(q, AskGate))
+    assert (gate.call.input, [o.source for o in gate.opinions]) == ({"x": 1}, ["plugin:a"])
+    (ran,) = (q for q in host.asked if isinstance(q, RunTools))
+    assert ran.calls[0].input == {"x": 1}
+    (finished,) = host.facts(ToolFinished)
+    assert (finished.input, finished.input_before) == ({"x": 1}, {})
+    assert [answer.call_id for answer in dispatch_.answers] == ["t1.c1"]
+
+
+def test_hooks_hear_of_calls_that_ran_in_call_order_before_their_record() -> None:
+    """[E-23 item 7, E-24, H-59] A refused call is not reported."""
+    no = Ruling(refusal=failed(ErrorClass.REFUSED_BY_POLICY, "no", "mode"), judged=None)
+    host = Host(rulings={"bash": no})
+    host.play(heard("read_file", "search", "bash", hooks=listening(Hook.POST_TOOL_USE)).run())
+    order = [kind for kind in host.order() if kind in {"hook_run", "tool_finished"}]
+    assert order == ["hook_run", "tool_finished", "hook_run", "tool_finished", "tool_finished"]
+    reported = [q.call for q in host.asked if isinstance(q, AskHook)]
+    assert reported == ["t1.c1", "t1.c2"]
+
+
+def test_a_cancel_while_hooks_hear_of_calls_keeps_what_these_gave() -> None:
+    """[E-15, H-56] Both have run, so neither is said to be of unknown effect."""
+    change = Change(path="a", kind="created", before=None, after="1")
+    for names, changes in ((("read_file", "search"), [(), ()]), (("bash",), [(change,)])):
+        host = Host(changes=changes, cancel=lambda question: isinstance(question, AskHook))
+        made = heard(*names, hooks=listening(Hook.POST_TOOL_USE))
+        with pytest.raises(Cancelled):
+            host.play(made.run())
+        assert [f.output.text for f in host.facts(ToolFinished)] == list(names)
+        assert made.book.measured
+        assert made.book.actions == (names == ("bash",))
+
+
+def test_a_cancel_while_a_guard_thinks_leaves_the_call_unmade() -> None:
+    """[H-56]"""
+    host = Host(cancel=lambda question: isinstance(question, AskHook))
+    with pytest.raises(Cancelled):
+        host.play(heard("bash", hooks=listening(Hook.PRE_TOOL_USE)).run())
+    (finished,) = host.facts(ToolFinished)
+    assert finished.output.error is not None
+    assert finished.output.error.kind is ErrorClass.NOT_EXECUTED

@@ -9,17 +9,21 @@ from stella.message import Role
 from stella.turn.ask import Ask
 from stella.turn.facts import Baselined
 from stella.turn.facts import BoundMember
+from stella.turn.facts import Cause
 from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Continued
 from stella.turn.facts import Judged
+from stella.turn.facts import Noticed
 from stella.turn.facts import PipelineBound
 from stella.turn.facts import RunStatus
 from stella.turn.facts import TamperFound
+from stella.turn.facts import TurnEnded
 from stella.turn.hold import RunEnd
 from stella.turn.hold import RunSetup
 from stella.turn.hold import run
 from stella.turn.loop import Transcript
 from stella.turn.plugin_facts import PluginFaulted
+from stella.turn.questions import AskHook
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
 from stella.turn.questions import Granted
@@ -46,7 +50,13 @@ from stella.wire.evidence import Provenance
 from stella.wire.evidence import Tampered
 from stella.wire.evidence import TamperState
 from stella.wire.grant import TestBaseline
+from stella.wire.hook import HookResult
+from stella.wire.points import Hook
 from stella.wire.silence import Silence
+from tests.making.listening import answering
+from tests.making.listening import deny
+from tests.making.listening import listening
+from tests.making.listening import wish
 from tests.making.members import BUDGET
 from tests.making.members import arbiter
 from tests.making.members import composed
@@ -352,3 +362,84 @@ def test_a_stop_carries_its_outcome() -> None:
     last = host.facts(Continued)[-1]
     assert last.stop is not None
     assert Stop(stop=last.stop).outcome == end.outcome
+
+
+def hooked(*events: Hook) -> dict[str, object]:
+    return {"hooks": listening(*events).listeners}
+
+
+def test_a_prompt_that_a_hook_refuses_ends_the_run_before_anything_else() -> None:
+    """[H-59, E-10] The reason is a notice for the person."""
+    host = Host(hook=answering({"a": deny("not\nnow")}))
+    end = played(host, pipeline(), bound=BOUND, **hooked(Hook.USER_PROMPT_SUBMIT))
+    assert (end.status, end.rounds, end.turn) == (RunStatus.STOPPED, 0, None)
+    assert (end.cause, end.refusal) == (Cause.HOOK_REFUSED, "plugin a refused: not now")
+    assert host.order() == ["prompt", "hook_run", "notice"]
+    assert [n.text for n in host.facts(Noticed)] == ["plugin a refused: not now"]
+
+
+@pytest.mark.parametrize("composition", [None, pipeline(steering())])
+def test_a_turn_that_a_hook_refuses_asks_neither_model_nor_plugin(
+    composition: Composition | None,
+) -> None:
+    """[E-10, H-58] `TurnStart` comes before `before_turn`; nothing is judged after it."""
+    host = Host(hook=answering({"a": deny()}))
+    end = played(host, composition, **hooked(Hook.TURN_START))
+    assert (end.status, end.rounds) == (RunStatus.STOPPED, 1)
+    assert host.models() == []
+    assert not any(isinstance(question, AskPlugin) for question in host.asked)
+    assert host.facts(Judged) == []
+    (ended,) = host.facts(TurnEnded)
+    assert ended.cause is Cause.HOOK_REFUSED
+
+
+def test_the_start_of_every_round_is_told_and_the_prompt_once() -> None:
+    """[H-58, H-59]"""
+    answers = iter([BAD, GOOD])
+    host = Host(
+        replies=[says(), says()],
+        inspections=trees(),
+        plugin=lambda _member, _request: next(answers),
+    )
+    end = played(host, pipeline(), **hooked(Hook.USER_PROMPT_SUBMIT, Hook.TURN_START))
+    assert end.rounds == 2
+    asked = [(q.occasion.event.value, q.turn) for q in host.asked if isinstance(q, AskHook)]
+    assert asked == [("UserPromptSubmit", None), ("TurnStart", "t1"), ("TurnStart", "t2")]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "hook", "status"),
+    [
+        (GOOD, deny(), RunStatus.UNMET),
+        (GOOD, wish(), RunStatus.UNDECIDED),
+        (NOBODY, deny(), RunStatus.UNMET),
+        (NOBODY, wish(), RunStatus.UNDECIDED),
+        (None, deny(), RunStatus.UNMET),
+        (None, wish(), RunStatus.UNDECIDED),
+    ],
+)
+def test_the_worst_of_verdict_and_gate_is_the_status(
+    plugin: Answer | Silence | None, hook: HookResult, status: RunStatus
+) -> None:
+    """[E-40, E-42, E-122, D-84]"""
+    host = Host(
+        replies=[says()] * 3,
+        plugin=lambda _member, _request: plugin or NOBODY,
+        hook=answering({"a": hook}),
+    )
+    end = played(host, pipeline() if plugin else None, **hooked(Hook.STOP))
+    assert end.status is status
+
+
+def test_the_holds_of_a_gate_count_through_the_rounds_of_a_run() -> None:
+    """[D-68, D-19]"""
+    answers = iter([BAD, GOOD])
+    host = Host(
+        replies=[says()] * 4,
+        inspections=trees(),
+        plugin=lambda _member, _request: next(answers),
+        hook=answering({"a": deny()}),
+    )
+    end = played(host, pipeline(), **hooked(Hook.STOP))
+    assert (end.rounds, end.status) == (2, RunStatus.UNMET)
+    assert len([q for q in host.asked if isinstance(q, AskHook)]) == 2

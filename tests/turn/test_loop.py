@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from stella import limits
@@ -14,15 +16,24 @@ from stella.turn.facts import FileChanged
 from stella.turn.facts import ModelFailed
 from stella.turn.facts import ModelReplied
 from stella.turn.facts import TurnEnded
+from stella.turn.facts import TurnStarted
 from stella.turn.facts import TurnStatus
+from stella.turn.hook_facts import GateEnd
+from stella.turn.hooks import Hooks
 from stella.turn.loop import ToolUse
 from stella.turn.loop import Transcript
 from stella.turn.loop import TurnEnd
 from stella.turn.loop import TurnSetup
 from stella.turn.loop import turn
 from stella.turn.prompt import CONTINUE
+from stella.turn.questions import AskHook
 from stella.turn.questions import AskModel
 from stella.turn.questions import Change
+from stella.wire.occasion import Stop
+from stella.wire.points import Hook
+from tests.making.listening import answering
+from tests.making.listening import deny
+from tests.making.listening import listening
 from tests.making.playing import Host
 from tests.making.playing import calls
 from tests.making.playing import says
@@ -210,3 +221,89 @@ def test_a_failed_call_is_used_and_not_ok() -> None:
     )
     end, _ = played(host)
     assert end.uses == (ToolUse(name="bash", ok=False),)
+
+
+HOOKED = listening(Hook.STOP, Hook.TURN_END, Hook.TURN_ERROR)
+
+
+def went(host: Host, hooks: Hooks, agent: str | None = None) -> tuple[TurnEnd, Transcript]:
+    transcript = Transcript([Message(role=Role.USER, content="go")])
+    given = replace(setup(), hooks=hooks, agent=agent)
+    return host.play(turn(given, transcript)), transcript
+
+
+def occasions(host: Host) -> list[str]:
+    return [q.occasion.event.value for q in host.asked if isinstance(q, AskHook)]
+
+
+def test_a_hold_goes_on_with_its_message_and_the_text_begins_anew() -> None:
+    """[E-35, E-38, E-33]"""
+    host = Host(
+        replies=[says("one"), calls("bash", text="x"), says("two"), says("three")],
+        hook=answering({"a": deny("not yet")}),
+    )
+    end, transcript = went(host, listening(Hook.STOP))
+    assert (end.status, end.text, end.stop_gate) == (
+        TurnStatus.COMPLETED,
+        "three",
+        GateEnd.CAPPED,
+    )
+    assert len([m for m in transcript.messages if "[stop-hook" in (m.content or "")]) == 2
+    (ended,) = host.facts(TurnEnded)
+    assert ended.stop_gate == "capped"
+    stops = [q.occasion for q in host.asked if isinstance(q, AskHook)]
+    assert [stop.final_text for stop in stops if isinstance(stop, Stop)] == ["one", "two"]
+
+
+def test_the_gate_sees_the_joined_text_of_an_answer_that_was_cut() -> None:
+    """[E-31, E-33, E-35] It is not asked until the last part, also when that is cut too."""
+    most = limits.CONTINUATIONS_PER_TURN
+    parts = [says(str(n), finish=FinishReason.LENGTH) for n in range(most + 1)]
+    host = Host(replies=parts)
+    end, _ = went(host, listening(Hook.STOP))
+    assert (end.truncated, end.stop_gate) == (True, GateEnd.ALLOWED)
+    (stop,) = (q.occasion for q in host.asked if isinstance(q, AskHook))
+    assert isinstance(stop, Stop)
+    assert stop.final_text == "01234"
+
+
+def test_the_hooks_of_turns_hear_its_end_after_its_record() -> None:
+    """[E-14]"""
+    host = Host(replies=[says()])
+    went(host, HOOKED)
+    assert occasions(host) == ["Stop", "TurnEnd"]
+    assert host.order()[-2:] == ["turn_ended", "hook_run"]
+    failing = Host(replies=[says(" ")])
+    went(failing, HOOKED)
+    assert occasions(failing) == ["TurnError"]
+
+
+def test_a_sub_agent_has_no_hooks_of_turns_and_no_gate() -> None:
+    """[Q-9, E-35] The hooks of its calls it has."""
+    hooks = listening(*Hook)
+    host = Host(replies=[calls("bash"), says()])
+    end, _ = went(host, hooks, agent="t1.a1")
+    assert end.stop_gate is GateEnd.NOT_ASKED
+    assert occasions(host) == ["PreToolUse", "PostToolUse"]
+    assert {q.agent for q in host.asked if isinstance(q, AskHook)} == {"t1.a1"}
+    (started,) = host.facts(TurnStarted)
+    assert started.agent == "t1.a1"
+
+
+@pytest.mark.parametrize("moment", [AskHook, AskModel])
+def test_after_a_cancel_no_hook_is_asked(moment: type) -> None:
+    """[E-113, H-56]"""
+    host = Host(replies=[says()], cancel=lambda question: isinstance(question, moment))
+    end, _ = went(host, HOOKED)
+    assert end.status is TurnStatus.CANCELLED
+    assert occasions(host) == (["Stop"] if moment is AskHook else [])
+
+
+def test_a_turn_that_may_not_begin_ends_without_a_model_call() -> None:
+    """[E-10]"""
+    host = Host()
+    given = replace(setup(), hooks=HOOKED, refused="plugin a refused: no")
+    end = host.play(turn(given, Transcript()))
+    assert (end.status, end.cause) == (TurnStatus.STOPPED, Cause.HOOK_REFUSED)
+    assert (end.text, end.steps) == ("plugin a refused: no", 0)
+    assert host.order() == ["turn_started", "turn_ended", "hook_run"]

@@ -84,3 +84,10 @@ def test_the_prefix_holds_the_environment_after_the_base() -> None:
     assert system_prompt("workspace: /w", "base") == (
         "base\n\n## Session environment\n\nworkspace: /w"
     )
+
+
+def test_the_text_of_hooks_stands_last_in_the_prefix() -> None:
+    """[E-130, D-64]"""
+    assert system_prompt("e", "base", "### plugin a\ntabs").endswith(
+        "e\n\n## Session context\n\n### plugin a\ntabs"
+    )

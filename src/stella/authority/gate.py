@@ -1,13 +1,16 @@
 """The one place where a tool call is judged, and the only maker of a `Permit` [A-30 to A-36].
 
 A toolbox runs nothing without a permit, so a path that forgets the gate cannot run a tool.
-This release judges by mode and risk; rules, hooks and approvals join the same function.
+It judges by mode, risk and what hooks said; rules and approvals join the same function.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 from stella.authority.contract import ToolContract
+from stella.authority.decision import Contribution
+from stella.authority.decision import Opinion
+from stella.authority.decision import deciding
 from stella.authority.risk import Risk
 from stella.codec import Word
 
@@ -40,28 +43,50 @@ class Permit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denied:
-    """The call was not made: the cause from the closed list, and the sentence for it [A-50]."""
+    """The call was not made: the cause from the closed list, and the sentence for it [A-50].
+
+    `by` is whose word decided, for the trace.
+    """
 
     cause: str
     sentence: str
+    by: str = "mode"
 
 
-def judge(*, call_id: str, contract: ToolContract, risk: Risk, mode: Mode) -> Permit | Denied:
+def judge(
+    *,
+    call_id: str,
+    contract: ToolContract,
+    risk: Risk,
+    mode: Mode,
+    opinions: tuple[Opinion, ...] = (),
+) -> Permit | Denied:
     """Return a permit for this one call, or why it is denied [A-20, A-32].
 
     `risk` is the grade of this very call, at least the contract's: writing what steers later
-    sessions is graded higher than the tool itself [T2-32].
+    sessions is graded higher than the tool itself [T2-32]. `opinions` are those of hooks, in
+    the order they were given; an allow among them lifts nothing [A-33]. There is nobody to ask
+    in this release, so a wish for approval refuses the call [A-63, D-65].
     """
     worst = max(contract.risk, risk, key=lambda grade: grade.rank)
-    allowed = worst.rank <= _MOST[mode].rank
+    decided = deciding((*opinions, _of_mode(contract, worst, mode)))
+    assert decided is not None  # noqa: S101  # the mode always says something
+    if decided.contribution is Contribution.ALLOW:
+        return Permit(_MAKER, call_id, contract.name, worst)
+    return Denied(cause=decided.cause, sentence=decided.sentence, by=decided.source)
+
+
+def _of_mode(contract: ToolContract, risk: Risk, mode: Mode) -> Opinion:
+    allowed = risk.rank <= _MOST[mode].rank
     if mode is Mode.READ_ONLY:
         allowed = allowed and contract.trusted_read_only
-    if allowed:
-        return Permit(_MAKER, call_id, contract.name, worst)
-    return Denied(
+    return Opinion(
+        rule=f"mode {mode.value}",
+        source="mode",
+        contribution=Contribution.ALLOW if allowed else Contribution.DENY,
         cause="mode",
         sentence=(
             f"The permission mode of this run ({mode.value}) does not allow {contract.name} "
-            f"at risk {worst.value}, so the call was not made."
+            f"at risk {risk.value}, so the call was not made."
         ),
     )

@@ -45,6 +45,12 @@ _UNKNOWABLE = {
 }
 
 
+_GATES = {
+    "capped": "a Stop hook held the turn as often as it may and was not satisfied",
+    "unanswered": "a Stop hook wanted a person to approve, and nobody could be asked",
+}
+
+
 def board(done: Finished) -> Iterator[str]:
     """Yield the lines that end a run."""
     yield f"{done.result.status.value}: {_headline(done)}"
@@ -71,6 +77,8 @@ def _headline(done: Finished) -> str:
         return f"{clauses} not met after {rounds}; {_stopped(outcome.stop.stopped)}"
     if outcome.cause is not None and done.turn_text:
         return f"{_cause(done)} (after {rounds})"
+    if gate := _GATES.get(outcome.stop_gate):
+        return f"after {rounds}; {gate}"
     return f"after {rounds}"
 
 

@@ -23,6 +23,7 @@ from stella.turn.facts import ToolFinished
 from stella.turn.facts import TurnEnded
 from stella.turn.facts import TurnStarted
 from stella.turn.facts import TurnStatus
+from stella.turn.hook_facts import StopGated
 from stella.turn.plugin_facts import Exchanged
 from stella.turn.plugin_facts import PluginFaulted
 from stella.turn.plugin_facts import ServedCall
@@ -96,14 +97,14 @@ class Progress:
                 self._subjects[fact.call_id] = self._subject(fact)
             case ToolFinished():
                 yield self._tool(fact)
-            case ModelFailed():
-                yield f"model  {fact.kind}: {self._shown(fact.message)}"
-            case PluginFaulted():
-                yield f"fault  {fact.fault}: {self._shown(fact.message)}"
+            case ModelFailed() | PluginFaulted():
+                yield self._failed(fact)
             case TamperFound():
                 yield from self._tamper(fact)
             case Continued(again=Held() as held):
                 yield from self._hold(fact, held)
+            case StopGated(decision="deny"):
+                yield self._stop(fact)
             case TurnEnded(status=status) if status is not TurnStatus.COMPLETED:
                 yield f"turn {status.value}: {self._shown(fact.text)}"
             case Noticed():
@@ -116,6 +117,10 @@ class Progress:
         for member in fact.members:
             if member.grade == "arbiter":
                 self._arbiter = self._shown(member.name)
+
+    def _failed(self, fact: ModelFailed | PluginFaulted) -> str:
+        head = f"model  {fact.kind}" if isinstance(fact, ModelFailed) else f"fault  {fact.fault}"
+        return f"{head}: {self._shown(fact.message)}"
 
     def _tool(self, fact: ToolFinished) -> str:
         name = f"{self._shown(fact.tool)} {self._subjects.pop(fact.call_id, '')}".rstrip()
@@ -150,6 +155,11 @@ class Progress:
         )
         for clause in clauses:
             yield f"  - {self._shown(clause.requirement)}: {reason_text(clause.because)}"
+
+    def _stop(self, fact: StopGated) -> str:
+        who = self._shown((fact.by or "").replace(":", " ", 1))
+        held = f"{who} holds the turn ({fact.spent} of {fact.allowed})"
+        return f"{held}: {self._shown(fact.reason or '')}"
 
     def _subject(self, fact: CallRequested) -> str:
         """Return what a call is about: its path, its command, or the paths of its batch."""

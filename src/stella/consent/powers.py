@@ -24,6 +24,11 @@ from stella.manifest.plugin import PluginManifest
 from stella.manifest.runtime import Runtime
 from stella.wire.grade import Grade
 from stella.wire.points import Call
+from stella.wire.points import Hook
+from stella.wire.points import Point
+
+HOOK_POINTS: Final = "hook points: "
+WRAPPER_POINTS: Final = "wrapper points: "
 
 _GRADES: Final = MappingProxyType(
     {
@@ -62,11 +67,26 @@ def powers(page: Page, manifest: PluginManifest, program: str | None, oracle: st
 def _listening(page: Page, loop: Loop) -> None:
     hooks = [hook.value for hook in loop.hooks if loop.permits_hook(hook)]
     points = [point.value for point in loop.points if loop.permits_point(point)]
-    page.line(BULLET, "hook points: ", ", ".join(hooks) or "none")
-    page.line(BULLET, "wrapper points: ", ", ".join(points) or "none")
+    page.line(BULLET, HOOK_POINTS, ", ".join(hooks) or "none")
+    page.line(BULLET, WRAPPER_POINTS, ", ".join(points) or "none")
     if loop.holds(Power.EVENTS) and loop.events:
         patterns = joined(exact(pattern, ",") for pattern in loop.events)
         page.line(BULLET, "receives these events: ", patterns)
+
+
+def shown_lists(text: str) -> tuple[frozenset[Hook], frozenset[Point]]:
+    """Return the hooks and points that a consent text shows, for a plugin that changed since."""
+    hooks = _words(text, HOOK_POINTS)
+    points = _words(text, WRAPPER_POINTS)
+    return (
+        frozenset(hook for hook in Hook if hook.value in hooks),
+        frozenset(point for point in Point if point.value in points),
+    )
+
+
+def _words(text: str, title: str) -> frozenset[str]:
+    lines = (line for line in text.split("\n") if line.startswith(f"{BULLET}{title}"))
+    return frozenset(next(lines, "").removeprefix(f"{BULLET}{title}").split(", "))
 
 
 def _holds(most: int | None) -> str:

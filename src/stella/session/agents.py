@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +23,14 @@ from stella.session.workshop import Workshop
 from stella.session.workshop import side_by_side
 from stella.session.workshop import tools_digest
 from stella.tools.all import TOOLS
+from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
 from stella.turn.facts import Cause
 from stella.turn.facts import TurnStatus
+from stella.turn.hooks import Hooks
+from stella.turn.hooks import Where
+from stella.turn.hooks import subagent_started
+from stella.turn.hooks import told_at_the_end
 from stella.turn.loop import Transcript
 from stella.turn.loop import TurnEnd
 from stella.turn.loop import TurnSetup
@@ -33,6 +39,8 @@ from stella.turn.plugin_facts import SubagentFinished
 from stella.turn.plugin_facts import SubagentStarted
 from stella.turn.prompt import guarded
 from stella.turn.questions import Change
+from stella.wire.occasion import SubagentStart
+from stella.wire.occasion import SubagentStop
 
 _DEPTH: Final = 1
 _READ: Final = """\
@@ -61,6 +69,11 @@ class Assignment:
     within: Repository | None = None
     write: bool
     max_steps: int
+
+    @property
+    def access(self) -> str:
+        """What it may do: `read` or `write` [E-91]."""
+        return "write" if self.write else "read"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +137,11 @@ class Agents:
         Raises `JournalError` when the journal cannot be written, and CancelledError.
         """
         telling = self.workshop.telling
-        access = "write" if assignment.write else "read"
         started = SubagentStarted(
             agent=assignment.agent,
             parent=assignment.parent,
             depth=_DEPTH,
-            access=access,
+            access=assignment.access,
             limits={"steps": assignment.max_steps},
             instruction=assignment.instruction,
         )
@@ -167,7 +179,8 @@ class Agents:
                 Message(role=Role.USER, content=guarded(assignment.instruction)),
             )
         )
-        await drive.follow(_keeping(turn(self._setup(assignment, hands), transcript), ends))
+        work = _child(assignment, self._setup(assignment, hands), transcript)
+        await drive.follow(_keeping(work, ends))
 
     def _setup(self, assignment: Assignment, hands: Hands) -> TurnSetup:
         model = self.workshop.models.get(assignment.seat, self.workshop.model)
@@ -181,7 +194,30 @@ class Agents:
             max_steps=assignment.max_steps,
             concurrent=side_by_side(hands),
             tools_sha256=tools_digest(hands),
+            hooks=Hooks(listeners=self.workshop.hooked.listeners),
         )
+
+
+def _child(assignment: Assignment, setup: TurnSetup, transcript: Transcript) -> Turn[TurnEnd]:
+    """Do the turn between the hooks that are told of it; one may refuse it [H-58]."""
+    where = Where(turn=assignment.parent, agent=assignment.agent)
+    asked = SubagentStart(
+        parent_id=assignment.parent,
+        depth=_DEPTH,
+        access=assignment.access,
+        instruction=assignment.instruction,
+    )
+    try:
+        refused = yield from subagent_started(setup.hooks, where, asked)
+    except Cancelled:  # the turn hears of it at its own first question and closes itself
+        refused = None
+    end = yield from turn(replace(setup, refused=refused), transcript)
+    done = _finished(assignment.agent, _done(end, ()))
+    over = SubagentStop(
+        status=done.status, steps=done.steps, cost_usd=done.cost_usd, report=done.report
+    )
+    yield from told_at_the_end(setup.hooks, over, where)
+    return end
 
 
 def _keeping(work: Turn[TurnEnd], ends: list[TurnEnd]) -> Turn[None]:

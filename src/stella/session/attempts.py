@@ -103,7 +103,9 @@ class Attempts:
                 self.telling.tell(asker.turn, changed(change, f"plugin:{name}"))
         self._tell(asker.turn, "adopted", candidate, files=len(paths))
         losers = [c.handle for c in self.workspaces.live() if c.plugin == name]
-        gone = self._cleared(asker.turn, await self.workspaces.discard_all())
+        ends = await self.workspaces.discard_all()
+        own = (e for e in ends if isinstance(e, Leaked) or e.handle != candidate.handle)
+        gone = self._cleared(asker.turn, own)
         discarded = tuple(handle for handle in losers if handle in gone)
         return AdoptOk(adopted=candidate.handle, discarded=discarded)
 
@@ -129,11 +131,10 @@ class Attempts:
         self, asker: Asker, args: FanoutArgs, made: list[Candidate], bill: Bill
     ) -> tuple[Attempt, ...]:
         """Let a turn work in each candidate, side by side unless the model is asked in turn."""
-        work = [self._attempt(asker, args, candidate, bill) for candidate in made]
         if self.agents.in_turn(WORKER):
-            return tuple([await each for each in work])
+            return tuple([await self._attempt(asker, args, each, bill) for each in made])
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(each) for each in work]
+            tasks = [group.create_task(self._attempt(asker, args, each, bill)) for each in made]
         return tuple(task.result() for task in tasks)
 
     async def _attempt(

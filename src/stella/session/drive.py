@@ -7,11 +7,13 @@ back. A cancel reaches whatever is running, then the turn [E-113].
 import asyncio
 from collections.abc import Awaitable
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from typing import TypeVar
 from typing import assert_never
 from typing import cast
 
+from stella import limits
 from stella.session.hands import Hands
 from stella.session.telling import Telling
 from stella.turn.ask import Ask
@@ -19,8 +21,10 @@ from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
 from stella.turn.facts import Controlled
 from stella.turn.questions import AskGate
+from stella.turn.questions import AskHook
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
+from stella.turn.questions import CheckCall
 from stella.turn.questions import CheckPaths
 from stella.turn.questions import Inspect
 from stella.turn.questions import Question
@@ -53,7 +57,7 @@ class Drive:
         self._lead = lead
         self._cancelled_by: str | None = None
         self._cancel = asyncio.Event()
-        self._thrown = False
+        self._controlled = False
         self._working: asyncio.Future[object] | None = None
 
     def cancel(self, by: str) -> None:
@@ -71,10 +75,8 @@ class Drive:
 
     async def prepare(self, work: Awaitable[object]) -> None:
         """Wait for `work` that comes before a turn; a cancel ends it, and the turn hears of it."""
-        try:
+        with suppress(Cancelled):
             await self._unless_cancelled(work)
-        except Cancelled:
-            self._thrown = False
 
     async def follow(self, turn: Turn[A]) -> A:
         """Drive `turn` to its end and return what it ends with.
@@ -82,8 +84,8 @@ class Drive:
         Raises `JournalError` when the journal cannot be written; nothing runs after that.
         """
         interrupted = False
-        step = turn.send(None)
         try:
+            step = turn.send(None)
             while True:
                 try:
                     answer = await self._answered(step)
@@ -94,7 +96,6 @@ class Drive:
                     # The task itself was cancelled: the turn still closes, then it goes on up.
                     interrupted = True
                     self.cancel("task")
-                    self._thrown = True
                     step = self._throw(turn, Cancelled("task"))
                     continue
                 step = turn.send(answer)
@@ -103,9 +104,30 @@ class Drive:
                 raise asyncio.CancelledError from None
             return cast("A", end.value)
 
+    async def close(self, turn: Turn[A], seconds: float = limits.SESSION_END_SECS) -> A:
+        """Drive what a session does last: it has 30 s, and 2 s once the run is cancelled [H-59]."""
+        last = Drive(self._telling, self._hands)
+        last._controlled = self._controlled
+        watching = asyncio.ensure_future(self._limit(last, seconds))
+        try:
+            return await last.follow(turn)
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+    async def _limit(self, last: "Drive", seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._cancel.wait()
+                await asyncio.sleep(limits.SESSION_END_CANCELLED_SECS)
+        except TimeoutError:
+            pass
+        last.cancel(self._cancelled_by or "the time limit of SessionEnd")
+
     def _throw(self, turn: Turn[A], cancelled: Cancelled) -> Ask[Any]:
-        """Tell who ended the run, then let the turn close what is open [J2-40]."""
-        if self._lead:
+        """Tell once who ended the run, then let the turn close what is open [J2-40]."""
+        if self._lead and not self._controlled:
+            self._controlled = True
             self._telling.tell(None, Controlled(verb="cancel", by=cancelled.by))
         return turn.throw(cancelled)
 
@@ -115,8 +137,7 @@ class Drive:
             return None
         if isinstance(question, RecallServed):
             return self._hands.served
-        if self._cancelled_by is not None and not self._thrown:
-            self._thrown = True
+        if self._cancelled_by is not None:
             raise Cancelled(self._cancelled_by)
         return await self._unless_cancelled(self._answer(cast("Question", question)))
 
@@ -128,7 +149,6 @@ class Drive:
             await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
             if working.done() and not working.cancelled():
                 return working.result()
-            self._thrown = True
             raise Cancelled(self._cancelled_by or "cancel")
         finally:
             for task in (working, watching):
@@ -144,6 +164,10 @@ class Drive:
                 return await self._hands.model(question)
             case AskGate():
                 return self._hands.gate(question)
+            case CheckCall():
+                return self._hands.check(question)
+            case AskHook():
+                return await self._hands.hook(question)
             case RunTools():
                 return await self._hands.run(question)
             case TakeBaseline():
@@ -151,7 +175,7 @@ class Drive:
             case Inspect():
                 return await self._hands.inspect()
             case CheckPaths():
-                return self._hands.check(question)
+                return self._hands.check_paths(question)
             case AskPlugin():
                 self._telling.barrier()
                 return await self._hands.plugin(question)

@@ -16,9 +16,8 @@ from stella.process.environment import exact
 from stella.process.environment import withheld
 from stella.providers.keys import KEY_VARIABLES
 from stella.roster.roster import Plugin
+from stella.roster.roster import Roster
 from stella.roster.roster import cleared
-from stella.roster.roster import read_roster
-from stella.roster.scope import places
 from stella.roster.start import Lookup
 from stella.roster.start import replaced
 from stella.session.options import Options
@@ -38,14 +37,12 @@ class Enabled:
     process: PluginProcess
 
 
-def enabled(options: Options, root: Path) -> tuple[Enabled, ...]:
+def enabled(options: Options, root: Path, roster: Roster) -> tuple[Enabled, ...]:
     """Return the plugins of the roster whose grade and manifest give them a process, by name.
 
     Raises nothing: what is wrong in the roster leaves a plugin out [I-44].
     """
-    path_value = options.env.get("PATH", "")
-    roster = read_roster(places(options.home, root), path_value)
-    lookup = Lookup(path_value=path_value, workspace=root)
+    lookup = Lookup(path_value=options.env.get("PATH", ""), workspace=root)
     return tuple(
         Enabled(plugin=plugin, process=process)
         for plugin in roster.plugins

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 
+from stella.authority.decision import Contribution
+from stella.authority.decision import Opinion
 from stella.authority.gate import Denied
 from stella.authority.gate import Mode
 from stella.authority.gate import Permit
@@ -25,6 +27,8 @@ from stella.providers.provider import Model
 from stella.providers.provider import ModelRequest
 from stella.providers.provider import ToolSchema
 from stella.session.desk import OpenDesk
+from stella.session.hooked import NOBODY
+from stella.session.hooked import Hooked
 from stella.session.telling import Telling
 from stella.session.watching import Watching
 from stella.tools.toolbox import Prepared
@@ -32,11 +36,15 @@ from stella.tools.toolbox import Toolbox
 from stella.turn.facts import CallJudged
 from stella.turn.facts import TraceRow
 from stella.turn.questions import AskGate
+from stella.turn.questions import AskHook
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
+from stella.turn.questions import CheckCall
+from stella.turn.questions import Checked
 from stella.turn.questions import CheckPaths
 from stella.turn.questions import Granted
 from stella.turn.questions import Heard
+from stella.turn.questions import HookHeard
 from stella.turn.questions import Inspection
 from stella.turn.questions import Modelled
 from stella.turn.questions import Ran
@@ -67,6 +75,7 @@ class Hands:
     desk: OpenDesk = lambda _question: None
     records_changed: Callable[[], tuple[str, ...]] = tuple
     served: Served = field(default_factory=Served)
+    hooked: Hooked = NOBODY
     _permitted: dict[str, tuple[Prepared, Permit]] = field(default_factory=dict)
 
     async def model(self, question: AskModel) -> Modelled:
@@ -95,13 +104,37 @@ class Hands:
             contract=prepared.contract,
             risk=prepared.risk,
             mode=self.mode,
+            opinions=question.opinions,
         )
-        judged = self._judged(prepared, ruling)
+        judged = self._judged(prepared, ruling, question)
         if isinstance(ruling, Denied):
             refusal = failed(ErrorClass.REFUSED_BY_POLICY, ruling.sentence, ruling.cause)
             return Ruling(refusal=refusal, judged=judged)
         self._permitted[prepared.call_id] = (prepared, ruling)
         return Ruling(refusal=None, judged=judged, read_only=prepared.contract.trusted_read_only)
+
+    def check(self, question: CheckCall) -> Checked:
+        """Look the call up and judge nothing [E-23 items 1 to 3]."""
+        prepared = self.toolbox.prepare(question.call)
+        if isinstance(prepared, Output):
+            return Checked(fits=False)
+        return Checked(fits=True, read_only=prepared.contract.read_only)
+
+    async def hook(self, question: AskHook) -> HookHeard:
+        """Ask one listener about what happened [D-62]."""
+        try:
+            spoken = await self.hooked.ask(question)
+        finally:
+            self.watching.disturbed()
+        if spoken.notice is not None:
+            self.telling.notice("plugin_left_processes", spoken.notice)
+        return HookHeard(
+            result=spoken.result,
+            exit_code=spoken.exit_code,
+            duration_ms=spoken.duration_ms,
+            stdout_tail=spoken.stdout_tail,
+            stderr_tail=spoken.stderr_tail,
+        )
 
     async def run(self, question: RunTools) -> tuple[Ran, ...]:
         """Run the calls side by side and measure what they changed [E-20, T2-51].
@@ -122,7 +155,7 @@ class Hands:
         """Compare the watched artifacts and measure the tree [G-30, D-43]."""
         return await self.watching.inspect()
 
-    def check(self, question: CheckPaths) -> tuple[str | None, ...]:
+    def check_paths(self, question: CheckPaths) -> tuple[str | None, ...]:
         """Return the word of each path's denial, None for one that stays inside [G-50, G-51]."""
         found = (inside(self.watching.root, path) for path in question.paths)
         return tuple(each.value if isinstance(each, Denial) else None for each in found)
@@ -158,23 +191,34 @@ class Hands:
         output = await self.toolbox.run(prepared, permit)
         return output, self.clock.ticks() - began
 
-    def _judged(self, prepared: Prepared, ruling: Permit | Denied) -> CallJudged:
-        cause = ruling.cause if isinstance(ruling, Denied) else None
-        decision = "allow" if cause is None else "deny"
-        row = TraceRow(
+    def _judged(self, prepared: Prepared, ruling: Permit | Denied, question: AskGate) -> CallJudged:
+        """Return the record of a decision, with everybody who was consulted [A-8, A-37]."""
+        denied = ruling if isinstance(ruling, Denied) else None
+        by = "mode" if denied is None else denied.by
+        mode = Opinion(
             rule=f"mode {self.mode.value}",
             source="mode",
-            matched=True,
-            contribution=decision,
-            deciding=True,
+            contribution=Contribution.DENY
+            if denied is not None and denied.cause == "mode"
+            else Contribution.ALLOW,
         )
         return CallJudged(
             call_id=prepared.call_id,
             tool=prepared.contract.name,
             principal=self.principal,
             risk=prepared.risk.value,
-            decision=decision,
-            cause=cause,
-            chain=(),
-            trace=(row,),
+            decision="allow" if denied is None else "deny",
+            cause=None if denied is None else denied.cause,
+            chain=question.chain,
+            trace=tuple(_row(each, by) for each in (*question.opinions, mode)),
         )
+
+
+def _row(opinion: Opinion, by: str) -> TraceRow:
+    return TraceRow(
+        rule=opinion.rule,
+        source=opinion.source,
+        matched=True,
+        contribution=opinion.contribution.value,
+        deciding=opinion.source == by,
+    )

@@ -17,6 +17,7 @@ from stella.errors import NotAccepted
 from stella.manifest.plugin import PluginManifest
 from stella.manifest.stages import program
 from stella.roster.roster import Plugin
+from stella.roster.roster import Roster
 from stella.roster.roster import read_roster
 from stella.roster.roster import records_changed
 from stella.roster.scope import places
@@ -64,8 +65,8 @@ class Bound:
     records_changed: Callable[[], tuple[str, ...]]
 
 
-def bind(options: Options, root: Path) -> Bound | None:
-    """Return the pipeline of a run, None without one.
+def bind(options: Options, root: Path, roster: Roster | None = None) -> Bound | None:
+    """Return the pipeline of a run, None without one; `roster` is read when it is not given.
 
     Raises `UsageError` for a wrong selection or test command (exit 2), `NotAccepted` and
     `PipelineError` for members that cannot run (exit 1) [D-10, D-83].
@@ -75,7 +76,7 @@ def bind(options: Options, root: Path) -> Bound | None:
         return None
     path_value = options.env.get("PATH", "")
     where = places(options.home, root)
-    roster = read_roster(where, path_value)
+    roster = roster or read_roster(where, path_value)
     own = {each.name for each in options.plugins}
     installed = (each for each in roster.plugins if each.name not in own)
     every: list[Plugin | Embedded] = [*options.plugins, *installed]

@@ -192,7 +192,8 @@ def broken_off(story: Story) -> RunEnd:
 
 
 def _status(end: RunEnd, last: TurnEnded | None) -> str | None:
-    status = TurnStatus.FAILED if end.cause else last.status if last else None
+    broken = end.cause is Cause.JOURNAL
+    status = TurnStatus.FAILED if broken else last.status if last else None
     return status.value if status else None
 
 

@@ -35,6 +35,10 @@ from stella.session.facts import RunEnded
 from stella.session.facts import SessionClosed
 from stella.session.facts import SessionOpened
 from stella.session.hands import Hands
+from stella.session.hooked import NOBODY
+from stella.session.hooked import Hooked
+from stella.session.hooked import hooked
+from stella.session.hooked import standing
 from stella.session.options import Options
 from stella.session.pipeline import Bound
 from stella.session.pipeline import bind
@@ -56,11 +60,16 @@ from stella.turn.facts import Fact
 from stella.turn.hold import RunEnd
 from stella.turn.hold import RunSetup
 from stella.turn.hold import run
+from stella.turn.hooks import Hooks
+from stella.turn.hooks import Where
+from stella.turn.hooks import session_text
+from stella.turn.hooks import told_at_the_end
 from stella.turn.loop import Transcript
 from stella.turn.seats import WORKER
 from stella.turn.seats import Seating
 from stella.verdict.rule import VerdictRule
 from stella.wire.evidence import EvidenceSet
+from stella.wire.occasion import SessionEnd
 from stella.witness.plan import root_of
 
 OnDrive = Callable[[Drive], None]
@@ -95,11 +104,14 @@ async def run_once(
     Raises a `StellaError` when the run is refused before it began: nothing is on disk then.
     """
     root = root_of(options.workspace)
-    bound = bind(options, root)
+    stands = standing(options, root)
+    bound = bind(options, root, stands[1] if stands else None)
     model, models = _models(options, clock)
-    plugins = enabled(options, root)
+    plugins = enabled(options, root, stands[1]) if stands else ()
     redactor = redactor_of(options.env)
-    journal = Journal.create(root, new_session_id(clock), clock, redactor)
+    session = new_session_id(clock)
+    listening = hooked(options, *stands, session=session, redactor=redactor) if stands else NOBODY
+    journal = Journal.create(root, session, clock, redactor)
     telling = Telling(journal, listeners)
     broadcast = Broadcast(telling, clock, redactor, plugins)
     telling.listen(broadcast.hear)
@@ -107,6 +119,7 @@ async def run_once(
         options=options,
         root=root,
         bound=bound,
+        hooked=listening,
         model=model,
         models=models,
         clock=clock,
@@ -131,6 +144,7 @@ class _Opened:
     options: Options
     root: Path
     bound: Bound | None
+    hooked: Hooked
     model: Model
     models: Mapping[str, Model]
     clock: Clock
@@ -152,6 +166,7 @@ class _Opened:
             environment=_child_environment(self.options),
             path_value=self.options.env.get("PATH", ""),
             umask=self.options.umask,
+            hooked=self.hooked,
         )
 
 
@@ -187,6 +202,11 @@ async def _run(opened: _Opened, on_drive: OnDrive) -> tuple[RunEnd, str | None]:
         on_drive(drive)
         try:
             end = await _followed(opened, hands, drive)
+            _run_ended(opened.telling, end)
+            over = SessionEnd(
+                status=end.status.value, turns=end.rounds, cost_usd=end.tally.cost_usd
+            )
+            await drive.close(told_at_the_end(_hooks(opened), over, Where()))
             _close(opened, end)
         except JournalError as error:
             return broken_off(opened.telling.story), error.message
@@ -195,8 +215,12 @@ async def _run(opened: _Opened, on_drive: OnDrive) -> tuple[RunEnd, str | None]:
 
 async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     """Open, run, and take away what the run's candidates left [D-10]."""
-    prefix = _open(opened, hands)
+    _open(opened)
     opened.broadcast.start()
+    context = await drive.follow(session_text(_hooks(opened), "new"))
+    prefix = opened.workshop.introduce(hands, seat=WORKER, context=context)
+    for code, notice in (*(opened.bound.notices if opened.bound else ()), *opened.hooked.notices):
+        opened.telling.once(code, notice)
     shop, bound = opened.workshop, opened.bound
     workspaces = Workspaces(opened.root, path_value=shop.path_value, clock=opened.clock)
     attempts: Attempts | None = None
@@ -212,6 +236,10 @@ async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     finally:
         if attempts is not None:
             await attempts.finish()
+
+
+def _hooks(opened: _Opened) -> Hooks:
+    return Hooks(listeners=opened.hooked.listeners)
 
 
 def _setup(opened: _Opened, hands: Hands) -> RunSetup:
@@ -231,11 +259,12 @@ def _setup(opened: _Opened, hands: Hands) -> RunSetup:
         bound=bound.fact if bound else None,
         host_max_holds=options.pipeline.max_holds if options.pipeline else 0,
         test_command=bool(options.pipeline and options.pipeline.test_command),
+        hooks=opened.hooked.listeners,
     )
 
 
-def _open(opened: _Opened, hands: Hands) -> str:
-    """Tell what the session opens with and return its system prompt [E-130]."""
+def _open(opened: _Opened) -> None:
+    """Tell what the session opens with."""
     telling, options = opened.telling, opened.options
     fact = SessionOpened(
         schema=1,
@@ -255,10 +284,6 @@ def _open(opened: _Opened, hands: Hands) -> str:
         trusted=False,
     )
     telling.tell(None, fact)
-    prefix = opened.workshop.introduce(hands, seat=WORKER)
-    for code, notice in opened.bound.notices if opened.bound else ():
-        telling.once(code, notice)
-    return prefix
 
 
 def _child_environment(options: Options) -> dict[str, str]:
@@ -267,8 +292,8 @@ def _child_environment(options: Options) -> dict[str, str]:
     return inherited(options.env, KEY_VARIABLES, allowed)
 
 
-def _close(opened: _Opened, end: RunEnd) -> None:
-    telling, turn = opened.telling, end.turn
+def _run_ended(telling: Telling, end: RunEnd) -> None:
+    turn = end.turn
     ended = RunEnded(
         status=end.status,
         exit_code=exit_code_of(end),
@@ -281,11 +306,14 @@ def _close(opened: _Opened, end: RunEnd) -> None:
         cost_usd=end.tally.cost_usd,
     )
     telling.tell(None, ended, durable=True)
+
+
+def _close(opened: _Opened, end: RunEnd) -> None:
     closed = SessionClosed(
         status=end.status, turns=end.rounds, usage=end.tally.usage, cost_usd=end.tally.cost_usd
     )
     opened.broadcast.last_call(closed)
-    telling.tell(None, closed, durable=True)
+    opened.telling.tell(None, closed, durable=True)
 
 
 def _finished(opened: _Opened, end: RunEnd, trouble: str | None) -> Finished:
@@ -304,7 +332,7 @@ def _finished(opened: _Opened, end: RunEnd, trouble: str | None) -> Finished:
         rule=bound.composition.rule if bound else VerdictRule(),
         evidence=end.evidence,
         told=story.own,
-        turn_text=end.turn.text if end.turn else (trouble or ""),
+        turn_text=end.turn.text if end.turn else (end.refusal or trouble or ""),
         trouble=trouble,
     )
 

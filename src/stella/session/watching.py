@@ -85,6 +85,10 @@ class Watching:
             return None
         return changes(self._opened, self._last)
 
+    def disturbed(self) -> None:
+        """Note that somebody else ran, so that what they changed is no call's own."""
+        self._stale = True
+
     async def before(self, paths: tuple[str, ...]) -> Tree | Unmeasured:
         """Return the state before a call: of the paths it names, or of the tree [T2-51].
 

@@ -24,6 +24,8 @@ from stella.session.facts import PromptPart
 from stella.session.facts import SystemPrompt
 from stella.session.facts import ToolsOffered
 from stella.session.hands import Hands
+from stella.session.hooked import NOBODY
+from stella.session.hooked import Hooked
 from stella.session.telling import Telling
 from stella.session.watching import Granting
 from stella.session.watching import Watching
@@ -52,6 +54,7 @@ class Workshop:
     path_value: str
     umask: int
     models: Mapping[str, Model] = field(default_factory=dict)
+    hooked: Hooked = NOBODY
 
     @property
     def session(self) -> str:
@@ -93,6 +96,7 @@ class Workshop:
                 toolbox=Toolbox(tools, context),
                 mode=self.mode,
                 principal=principal,
+                hooked=self.hooked,
                 watching=Watching(
                     root=root,
                     env=self.environment,
@@ -106,19 +110,28 @@ class Workshop:
             )
 
     def introduce(
-        self, hands: Hands, *, seat: str, agent: str | None = None, more: str = ""
+        self,
+        hands: Hands,
+        *,
+        seat: str,
+        agent: str | None = None,
+        more: str = "",
+        context: str = "",
     ) -> str:
         """Tell an agent's system prompt and tools and return the prompt [E-130, E-131].
 
-        `more` is what the prompt says besides to an agent that is not the lead.
+        `more` is what the prompt says besides to an agent that is not the lead, `context` the
+        text of hooks for the lead [D-64].
         """
         model = self.models.get(seat, self.model).name
         environment = self._environment(hands.watching.root, model)
-        text = system_prompt(environment)
+        text = system_prompt(environment, context=context)
         parts = [
             PromptPart(name="base", chars=len(BASE)),
             PromptPart(name="environment", chars=len(environment)),
         ]
+        if context:
+            parts.append(PromptPart(name="session_context", chars=len(context)))
         if more:
             text = f"{text}\n\n{more}"
             parts.append(PromptPart(name="agent", chars=len(more)))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field
 from itertools import groupby
+from typing import Any
 
 from stella import limits
 from stella.escape import visible
@@ -21,12 +22,17 @@ from stella.turn.facts import FileChanged
 from stella.turn.facts import Noticed
 from stella.turn.facts import ToolFinished
 from stella.turn.facts import ToolStarted
+from stella.turn.hooks import Hooks
+from stella.turn.hooks import Where
 from stella.turn.prelude import outside
 from stella.turn.questions import AskGate
 from stella.turn.questions import Change
 from stella.turn.questions import Ran
 from stella.turn.questions import RunTools
 from stella.turn.questions import tell
+from stella.turn.rewrite import Ended
+from stella.turn.rewrite import considered
+from stella.turn.rewrite import reported
 
 
 def groups(calls: tuple[Asked, ...], concurrent: frozenset[str]) -> Iterator[tuple[Asked, ...]]:
@@ -41,7 +47,10 @@ def groups(calls: tuple[Asked, ...], concurrent: frozenset[str]) -> Iterator[tup
 
 @dataclass(slots=True)
 class Dispatch:
-    """Runs the calls of one reply and keeps what came of each, in call order."""
+    """Runs the calls of one reply and keeps what came of each, in call order.
+
+    `before` has the input of each call that hooks changed; `ran` what has run and is not told.
+    """
 
     turn: str
     calls: tuple[Asked, ...]
@@ -49,9 +58,14 @@ class Dispatch:
     book: ChangeBook
     scope: tuple[str, ...] = ()
     strayed: set[str] = field(default_factory=set)
+    hooks: Hooks = field(default_factory=Hooks)
+    agent: str | None = None
     results: dict[str, Output] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
     started: dict[str, bool] = field(default_factory=dict)
+    before: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ran: dict[str, tuple[Asked, Ran]] = field(default_factory=dict)
+    measured: set[str] = field(default_factory=set)
 
     def run(self) -> Turn[None]:
         """Give every call its result; a cancel closes the open ones and goes on [E-15]."""
@@ -74,16 +88,11 @@ class Dispatch:
 
     def _group(self, group: tuple[Asked, ...]) -> Turn[None]:
         admitted: list[Asked] = []
-        for call in group:
-            yield from self._request(call)
-            ruling = yield from ask(AskGate(call=call))
-            if ruling.judged is not None:
-                yield from tell(self.turn, ruling.judged)
-            if ruling.refusal is not None:
-                yield from self._finish(call, ruling.refusal, 0)
-                continue
-            admitted.append(call)
-            self.started[call.call_id] = ruling.read_only
+        for asked in group:
+            yield from self._request(asked)
+            call = yield from self._judge(asked)
+            if call is not None:
+                admitted.append(call)
         for call in admitted:
             read_only = self.started[call.call_id]
             fact = ToolStarted(call_id=call.call_id, tool=call.name, read_only=read_only)
@@ -91,7 +100,28 @@ class Dispatch:
         if admitted:
             ran = yield from ask(RunTools(calls=tuple(admitted)))
             for call, one in zip(admitted, ran, strict=True):
-                yield from self._ran(call, one)
+                self.ran[call.call_id] = (call, one)
+            for call in admitted:
+                yield from self._report(call)
+
+    def _judge(self, asked: Asked) -> Turn[Asked | None]:
+        """Return the call as it may run, None when it was refused [E-23 items 1 to 4, H-60]."""
+        given = yield from considered(self.hooks, asked, self._where(asked))
+        call = given.call
+        if given.chain and call.input != asked.input and isinstance(asked.input, dict):
+            self.before[call.call_id] = asked.input
+        question = AskGate(call=call, opinions=given.opinions, chain=given.chain)
+        ruling = yield from ask(question)
+        if ruling.judged is not None:
+            yield from tell(self.turn, ruling.judged)
+        if ruling.refusal is not None:
+            yield from self._finish(call, ruling.refusal, 0)
+            return None
+        self.started[call.call_id] = ruling.read_only
+        return call
+
+    def _where(self, call: Asked) -> Where:
+        return Where(turn=self.turn, agent=self.agent, call=call.call_id)
 
     def _request(self, call: Asked) -> Turn[None]:
         if call.call_id in self.requested:
@@ -102,12 +132,28 @@ class Dispatch:
         fact = CallRequested(call_id=call.call_id, tool=call.name, input=given, raw=raw)
         yield from tell(self.turn, fact)
 
-    def _ran(self, call: Asked, ran: Ran) -> Turn[None]:
+    def _report(self, call: Asked) -> Turn[None]:
+        """Tell hooks and the journal of a call that ran [E-23 item 7]."""
+        ran = self.ran[call.call_id][1]
+        yield from self._measure(call, ran)
+        ended = Ended(
+            call=call,
+            read_only=self.started[call.call_id],
+            output=ran.output,
+            duration_ms=ran.duration_ms,
+            input_before=self.before.get(call.call_id),
+        )
+        yield from reported(self.hooks, ended, self._where(call))
+        yield from self._finish(call, ran.output, ran.duration_ms)
+
+    def _measure(self, call: Asked, ran: Ran) -> Turn[None]:
+        if call.call_id in self.measured:
+            return
+        self.measured.add(call.call_id)
         self.book.add(ran.changes)
         for change in ran.changes or ():
             yield from tell(self.turn, changed(change, call.call_id))
             yield from self._stray(change.path)
-        yield from self._finish(call, ran.output, ran.duration_ms)
 
     def _stray(self, path: str) -> Turn[None]:
         """Tell of a write outside the advised scope, once per path; it stands [D-32]."""
@@ -122,6 +168,7 @@ class Dispatch:
             call_id=call.call_id,
             tool=call.name,
             input=call.input,
+            input_before=self.before.get(call.call_id),
             output=output,
             duration_ms=duration_ms,
         )
@@ -130,6 +177,12 @@ class Dispatch:
     def _close(self) -> Turn[None]:
         for call in self.calls:
             if call.call_id in self.results:
+                continue
+            if call.call_id in self.ran:
+                # It has run: only those who would have heard of it have not [H-56].
+                ran_as, ran = self.ran[call.call_id]
+                yield from self._measure(ran_as, ran)
+                yield from self._finish(ran_as, ran.output, ran.duration_ms)
                 continue
             if call.call_id not in self.started:
                 output = failed(

@@ -200,7 +200,7 @@ class CallJudged(Fact, frozen=True, kw_only=True):
     risk: str
     decision: str
     cause: str | None = None
-    chain: tuple[str, ...] = msgspec.field(default_factory=tuple)
+    chain: tuple[dict[str, str], ...] = msgspec.field(default_factory=tuple)
     trace: tuple[TraceRow, ...] = msgspec.field(default_factory=tuple)
 
 
@@ -220,6 +220,7 @@ class ToolFinished(Fact, frozen=True, kw_only=True):
     call_id: str
     tool: str
     input: dict[str, Any] | str
+    input_before: dict[str, Any] | None = None
     output: Output
     duration_ms: U64
 

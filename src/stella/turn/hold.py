@@ -21,11 +21,17 @@ from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Continued
 from stella.turn.facts import Judged
 from stella.turn.facts import MessageAppended
+from stella.turn.facts import Noticed
 from stella.turn.facts import PipelineBound
 from stella.turn.facts import Prompted
 from stella.turn.facts import RunStatus
 from stella.turn.facts import TamperFound
 from stella.turn.facts import TurnStatus
+from stella.turn.hook_facts import GateEnd
+from stella.turn.hooks import Hooks
+from stella.turn.hooks import Listener
+from stella.turn.hooks import Where
+from stella.turn.hooks import refusal
 from stella.turn.loop import Transcript
 from stella.turn.loop import TurnEnd
 from stella.turn.loop import TurnSetup
@@ -61,6 +67,9 @@ from stella.wire.evidence import Tamper
 from stella.wire.evidence import Tampered
 from stella.wire.evidence import TamperState
 from stella.wire.evidence import gathered
+from stella.wire.occasion import TurnStart
+from stella.wire.occasion import UserPromptSubmit
+from stella.wire.points import Hook
 
 CEILINGS = {
     Cause.STEP_LIMIT: Ceiling.STEPS,
@@ -71,13 +80,16 @@ CEILINGS = {
 }
 """Which ceiling of `again` a turn's limit is [D-18, E-80]."""
 
+_ON_PURPOSE = (Cause.SOFT_STOP, Cause.HOOK_REFUSED)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetup:
     """What a run is told at its start; without `composition` the plain loop runs [D-6].
 
     `first_turn` is the number of the next turn of the session [E-2]. `model` is the worker's
-    model, `models` those of the seats that have one of their own [D-50].
+    model, `models` those of the seats that have one of their own [D-50]; `hooks` says who listens
+    to what, in dispatch order.
     """
 
     goal: str
@@ -94,13 +106,15 @@ class RunSetup:
     bound: PipelineBound | None = None
     host_max_holds: int = 0
     test_command: bool = False
+    hooks: Mapping[Hook, tuple[Listener, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
     """How a run ended [E-122]; `turn` is its last one, None when none came to an end.
 
-    `cause` is for a run that ended although its turn did not: the journal broke [E-6].
+    `cause` is for a run that ended although its turn did not: the journal broke [E-6], or a hook
+    refused the prompt and `refusal` says why [H-59].
     """
 
     status: RunStatus
@@ -113,6 +127,7 @@ class RunEnd:
     changes: ChangeBook
     cancelled_by: str | None = None
     cause: Cause | None = None
+    refusal: str = ""
 
 
 @dataclass(slots=True)
@@ -121,6 +136,7 @@ class _Run:
 
     setup: RunSetup
     transcript: Transcript
+    hooks: Hooks
     tally: Tally = field(default_factory=Tally)
     book: ChangeBook = field(default_factory=ChangeBook)
     round: int = 0
@@ -133,7 +149,7 @@ class _Run:
     standing: Standing | None = None
     strayed: set[str] = field(default_factory=set)
 
-    def end(self, status: RunStatus, by: str | None = None) -> RunEnd:
+    def end(self, status: RunStatus, by: str | None = None, refusal: str = "") -> RunEnd:
         return RunEnd(
             status=status,
             rounds=self.rounds,
@@ -144,16 +160,22 @@ class _Run:
             tally=self.tally,
             changes=self.book,
             cancelled_by=by,
+            cause=Cause.HOOK_REFUSED if refusal else None,
+            refusal=refusal,
         )
 
 
 def run(setup: RunSetup, transcript: Transcript) -> Turn[RunEnd]:
     """Run one prompt to its end, with or without a pipeline."""
-    state = _Run(setup=setup, transcript=transcript)
+    state = _Run(setup=setup, transcript=transcript, hooks=Hooks(listeners=setup.hooks))
     try:
         yield from tell(None, Prompted(text=setup.goal, source=setup.source))
+        refused = yield from refusal(state.hooks, UserPromptSubmit(prompt=setup.goal), Where())
+        if refused is not None:
+            yield from tell(None, Noticed(code="hook_refused", text=refused))
+            return state.end(RunStatus.STOPPED, refusal=refused)
         if setup.composition is None:
-            yield from _turn(state, Prelude(), None)
+            yield from _turn(state, Prelude(), None, (yield from _barred(state)))
         else:
             yield from _rounds(state, setup.composition)
     except Cancelled as cancelled:
@@ -180,9 +202,12 @@ def _rounds(state: _Run, composition: Composition) -> Turn[None]:
     correction: Correction | None = None
     while True:
         turn_id = _turn_id(state)
-        prelude = yield from asking.before(turn_id, state.round)
-        end = yield from _turn(state, prelude, correction)
-        if end.status is TurnStatus.CANCELLED or end.cause is Cause.SOFT_STOP:
+        barred = yield from _barred(state)
+        prelude = Prelude()
+        if barred is None:
+            prelude = yield from asking.before(turn_id, state.round)
+        end = yield from _turn(state, prelude, correction, barred)
+        if end.status is TurnStatus.CANCELLED or end.cause in _ON_PURPOSE:
             return
         continuation = yield from _judged(state, composition, asking, end)
         if not isinstance(continuation, Another):
@@ -192,7 +217,15 @@ def _rounds(state: _Run, composition: Composition) -> Turn[None]:
         state.round += 1
 
 
-def _turn(state: _Run, prelude: Prelude, correction: Correction | None) -> Turn[TurnEnd]:
+def _barred(state: _Run) -> Turn[str | None]:
+    """Return why a hook lets the next turn not begin, None when it may [E-10]."""
+    occasion = TurnStart(round=state.round, prompt=state.setup.goal)
+    return (yield from refusal(state.hooks, occasion, Where(turn=_turn_id(state))))
+
+
+def _turn(
+    state: _Run, prelude: Prelude, correction: Correction | None, barred: str | None
+) -> Turn[TurnEnd]:
     """Append this turn's messages in their order [E-132], then run it."""
     setup = state.setup
     if state.round == 0:
@@ -217,6 +250,8 @@ def _turn(state: _Run, prelude: Prelude, correction: Correction | None) -> Turn[
             max_steps=setup.max_steps,
             concurrent=setup.concurrent,
             tools_sha256=setup.tools_sha256,
+            hooks=state.hooks,
+            refused=barred,
         ),
         state.transcript,
     )
@@ -308,6 +343,17 @@ def _status(state: _Run) -> RunStatus:
 
 
 def _judged_status(state: _Run) -> RunStatus:
+    """Return the worst of what the verdict and the Stop gate came to [E-122, E-40, E-42]."""
+    assert state.last is not None  # noqa: S101  # the caller looked
+    found = (_of_verdict(state), _OF_GATE.get(state.last.stop_gate, RunStatus.COMPLETED))
+    return next((worst for worst in _WORST_FIRST if worst in found), RunStatus.COMPLETED)
+
+
+_WORST_FIRST = (RunStatus.UNMET, RunStatus.UNDECIDED, RunStatus.MET)
+_OF_GATE = {GateEnd.CAPPED: RunStatus.UNMET, GateEnd.UNANSWERED: RunStatus.UNDECIDED}
+
+
+def _of_verdict(state: _Run) -> RunStatus:
     composition = state.setup.composition
     if composition is None or not composition.rule.requirements:
         return RunStatus.COMPLETED

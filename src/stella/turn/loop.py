@@ -33,11 +33,18 @@ from stella.turn.facts import ModelRequested
 from stella.turn.facts import TurnEnded
 from stella.turn.facts import TurnStarted
 from stella.turn.facts import TurnStatus
+from stella.turn.hook_facts import GateEnd
+from stella.turn.hooks import Hooks
+from stella.turn.hooks import Where
+from stella.turn.hooks import told_at_the_end
 from stella.turn.prompt import CONTINUE
 from stella.turn.questions import AskModel
 from stella.turn.questions import tell
 from stella.turn.seats import WORKER
+from stella.turn.stop import Hold
+from stella.turn.stop import stop_gate
 from stella.turn.tally import Tally
+from stella.wire import occasion as wire
 
 
 class Transcript:
@@ -61,8 +68,10 @@ class TurnSetup:
     """What a turn is told at its start.
 
     `concurrent` names the tools that may run side by side: the trusted read-only ones. `seat`
-    and `model` say who is asked [D-31]; `agent` is None for the lead. `scope` are the paths that
-    plugins advise to stay in [D-32]; `strayed` are those outside that were told of already.
+    and `model` say who is asked [D-31]. `agent` is None for the lead; a sub-agent's turn bears
+    its agent's id, and the hooks of turns and the Stop gate are not for it [Q-9, E-35]. `refused`
+    is why a hook lets no turn begin [E-10]. `scope` are the paths that plugins advise to stay in
+    [D-32]; `strayed` are those outside that were told of already.
     """
 
     turn: str
@@ -76,6 +85,8 @@ class TurnSetup:
     max_steps: int
     concurrent: frozenset[str]
     tools_sha256: str
+    hooks: Hooks = field(default_factory=Hooks)
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +114,7 @@ class TurnEnd:
     uses: tuple[ToolUse, ...]
     changes: ChangeBook
     cancelled_by: str | None = None
+    stop_gate: GateEnd = GateEnd.NOT_ASKED
 
 
 @dataclass(slots=True)
@@ -125,6 +137,7 @@ class _Ending:
     sentence: str = ""
     truncated: bool = False
     cancelled_by: str | None = None
+    stop_gate: GateEnd = GateEnd.NOT_ASKED
 
 
 SENTENCES = {
@@ -158,10 +171,14 @@ def turn(setup: TurnSetup, transcript: Transcript) -> Turn[TurnEnd]:
         yield from tell(setup.turn, FileChanged(path=path, kind="restored", by=setup.turn))
     end = _ended(ending, state)
     yield from tell(setup.turn, _fact(end), durable=True)
+    if setup.agent is None and end.status is not TurnStatus.CANCELLED:
+        yield from told_at_the_end(setup.hooks, _occasion(end), Where(turn=setup.turn))
     return end
 
 
 def _steps(setup: TurnSetup, transcript: Transcript, state: _State) -> Turn[_Ending]:
+    if setup.refused is not None:
+        return _Ending(status=TurnStatus.STOPPED, cause=Cause.HOOK_REFUSED, sentence=setup.refused)
     while True:
         if state.steps == setup.max_steps:
             return _stopped(setup)
@@ -177,14 +194,25 @@ def _steps(setup: TurnSetup, transcript: Transcript, state: _State) -> Turn[_End
             return _named(Cause.EMPTY_REPLY)
         transcript.append(Message(role=Role.ASSISTANT, content=reply.text))
         state.parts.append(reply.text)
-        if reply.finish_reason is not FinishReason.LENGTH:
-            return _Ending(status=TurnStatus.COMPLETED)
-        if state.continued == limits.CONTINUATIONS_PER_TURN:
-            return _Ending(status=TurnStatus.COMPLETED, truncated=True)
+        cut = reply.finish_reason is FinishReason.LENGTH
+        if not cut or state.continued == limits.CONTINUATIONS_PER_TURN:
+            gate = yield from _gate(setup, state)
+            if isinstance(gate, GateEnd):
+                return _Ending(status=TurnStatus.COMPLETED, truncated=cut, stop_gate=gate)
+            transcript.append(Message(role=Role.USER, content=gate.text))
+            state.parts.clear()
+            continue
         state.continued += 1
         transcript.append(Message(role=Role.USER, content=CONTINUE))
         fact = MessageAppended(role="user", origin="engine", text=CONTINUE)
         yield from tell(setup.turn, fact)
+
+
+def _gate(setup: TurnSetup, state: _State) -> Turn[Hold | GateEnd]:
+    """Ask whether the turn may end; a sub-agent's may always [E-35]."""
+    if setup.agent is not None:
+        return GateEnd.NOT_ASKED
+    return (yield from stop_gate(setup.hooks, Where(turn=setup.turn), "".join(state.parts)))
 
 
 def _model(setup: TurnSetup, transcript: Transcript, state: _State) -> Turn[Reply | NoReply]:
@@ -239,6 +267,8 @@ def _dispatch(setup: TurnSetup, transcript: Transcript, state: _State, reply: Re
         book=state.book,
         scope=setup.scope,
         strayed=setup.strayed,
+        hooks=setup.hooks,
+        agent=setup.agent,
     )
     try:
         yield from dispatch.run()
@@ -282,6 +312,24 @@ def _ended(ending: _Ending, state: _State) -> TurnEnd:
         uses=tuple(state.uses),
         changes=state.book,
         cancelled_by=ending.cancelled_by,
+        stop_gate=ending.stop_gate,
+    )
+
+
+def _occasion(end: TurnEnd) -> wire.TurnEnd | wire.TurnError:
+    """Return what the hooks of an ended turn are told [H-58, E-14]."""
+    cause = end.cause.value if end.cause else None
+    if end.status is TurnStatus.FAILED:
+        return wire.TurnError(
+            cause=cause or "", error=end.text, steps=end.steps, cost_usd=end.tally.cost_usd
+        )
+    return wire.TurnEnd(
+        final_text=end.answer,
+        status=end.status.value,
+        cause=cause,
+        steps=end.steps,
+        cost_usd=end.tally.cost_usd,
+        changed_files=end.changes.paths,
     )
 
 
@@ -290,7 +338,7 @@ def _fact(end: TurnEnd) -> TurnEnded:
         status=end.status,
         cause=end.cause,
         truncated=end.truncated,
-        stop_gate="not_asked",
+        stop_gate=end.stop_gate.value,
         steps=end.steps,
         usage=end.tally.usage,
         cost_usd=end.tally.cost_usd,

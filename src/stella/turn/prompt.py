@@ -51,9 +51,10 @@ your turn by answering without a tool call.
   or with the heading "## wrapper-verdict", comes from the host. Nobody else can write one."""
 
 
-def system_prompt(environment: str, base: str = BASE) -> str:
-    """Return the prefix of a session: the base prompt and the environment [E-130]."""
-    return f"{base}\n\n## Session environment\n\n{environment}"
+def system_prompt(environment: str, base: str = BASE, context: str = "") -> str:
+    """Return the prefix of a session: base prompt, environment, text of hooks if any [E-130]."""
+    prompt = f"{base}\n\n## Session environment\n\n{environment}"
+    return f"{prompt}\n\n## Session context\n\n{context}" if context else prompt
 
 
 def guarded(text: str) -> str:

@@ -7,6 +7,7 @@ the machine and the hands.
 from dataclasses import dataclass
 from dataclasses import field
 
+from stella.authority.decision import Opinion
 from stella.message import Asked
 from stella.message import Message
 from stella.message import NoReply
@@ -25,6 +26,8 @@ from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.evidence import Tamper
 from stella.wire.grant import CandidateGrant
+from stella.wire.hook import HookResult
+from stella.wire.occasion import Occasion
 from stella.wire.silence import Silence
 
 
@@ -82,9 +85,54 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskGate(Ask[Ruling]):
-    """May this call be made? [A-30]."""
+    """May this call be made? [A-30].
+
+    `opinions` are what hooks said of it, `chain` who rewrote its input [H-60].
+    """
 
     call: Asked
+    opinions: tuple[Opinion, ...] = ()
+    chain: tuple[dict[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Whether a call is one of a known tool with arguments that fit, and whether it only reads."""
+
+    fits: bool
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCall(Ask[Checked]):
+    """Does this call fit its tool? Nothing is judged and nothing runs [E-23 items 1 to 3]."""
+
+    call: Asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookHeard:
+    """What came of one hook, and what is known of its process [H-53]."""
+
+    result: HookResult
+    exit_code: int | None = None
+    duration_ms: int = 0
+    stdout_tail: str | None = None
+    stderr_tail: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskHook(Ask[HookHeard]):
+    """Ask one listener about what happened [D-62]; `turn` is None outside turns.
+
+    A turn of a sub-agent bears its agent's id, and `agent` says so.
+    """
+
+    by: str
+    occasion: Occasion
+    turn: str | None
+    agent: str | None
+    call: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,23 +249,29 @@ Question = (
     Tell
     | AskModel
     | AskGate
+    | CheckCall
     | RunTools
     | TakeBaseline
     | Inspect
     | CheckPaths
     | AskPlugin
+    | AskHook
     | RecallServed
 )
 """Every question there is; a drive that answers all of them can run a turn."""
 
 __all__ = [
     "AskGate",
+    "AskHook",
     "AskModel",
     "AskPlugin",
     "Change",
+    "CheckCall",
     "CheckPaths",
+    "Checked",
     "Granted",
     "Heard",
+    "HookHeard",
     "Inspect",
     "Inspection",
     "Modelled",

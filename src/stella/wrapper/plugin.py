@@ -13,9 +13,11 @@ from typing import Protocol
 
 from stella import limits
 from stella.escape import visible
+from stella.process.ending import Completed
 from stella.process.program import Program
 from stella.process.run import run
 from stella.process.talk import Child
+from stella.process.talk import Talk
 from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.host_call import HostCall
@@ -49,6 +51,14 @@ class Answering(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unstarted:
+    """No process was started: `NotAccepted` or `Spawn`, and why [T-2, T-8]."""
+
+    code: FaultCode
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PluginProcess:
     """How a plugin is started: exact words and environment, its own directory, a deadline [T-3].
 
@@ -74,27 +84,41 @@ class PluginProcess:
         `serve` answers the host calls; without one no channel is open [D-47].
         """
         exchange = Exchange(plugin=self.name, request=request, channel=serve is not None)
+        done = await self.run(talk=lambda child: _talk(child, exchange, serve))
+        if isinstance(done, Unstarted):
+            return _silent(exchange, done.code, done.reason)
+        notice = self.left_behind(done, exchange.point.value)
+        answer = exchange.conclude(done, self.deadline)
+        return Spoken(answer=answer, duration_ms=done.duration_ms, notice=notice)
+
+    async def run(self, *, stdin: bytes = b"", talk: Talk | None = None) -> Completed | Unstarted:
+        """Start the accepted program once and return how it ended, or why it was not started.
+
+        The one way in which a plugin's process starts, whatever it is told [T-2, W-15].
+        """
         program = self.cleared()
         if isinstance(program, str):
-            return _silent(exchange, FaultCode.NOT_ACCEPTED, program)
+            return Unstarted(code=FaultCode.NOT_ACCEPTED, reason=program)
         if program.not_started is not None:
-            return _silent(exchange, FaultCode.SPAWN, program.not_started)
-        done = await run(
+            return Unstarted(code=FaultCode.SPAWN, reason=program.not_started)
+        return await run(
             (program.path, *self.arguments),
             env=self.env,
             cwd=self.directory,
             timeout=self.deadline,
-            talk=lambda child: _talk(child, exchange, serve),
+            stdin=stdin,
+            talk=talk,
             cap=limits.CONVERSATION_BYTES,
         )
-        notice = None
-        if done.survivors:
-            notice = (
-                f"{visible(self.name)} left {done.survivors} of its processes behind at "
-                f"{exchange.point.value}; they were ended"
-            )
-        answer = exchange.conclude(done, self.deadline)
-        return Spoken(answer=answer, duration_ms=done.duration_ms, notice=notice)
+
+    def left_behind(self, done: Completed, where: str) -> str | None:
+        """Return a notice about processes that outlived the plugin's own, None without any."""
+        if not done.survivors:
+            return None
+        return (
+            f"{visible(self.name)} left {done.survivors} of its processes behind at {where}; "
+            "they were ended"
+        )
 
 
 def _silent(exchange: Exchange, code: FaultCode, reason: str) -> Spoken:

@@ -1,0 +1,208 @@
+"""Which plugins listen to hooks in a session, selected or not, and how each is asked [D-61, D-69].
+
+Enabled is a plugin that was accepted. One whose package is not what was accepted fails the hooks
+a person was shown, in the direction of each: a changed guard refuses calls, it does not vanish.
+One that was never accepted is not asked at all, and a notice says so.
+"""
+
+import os
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from functools import partial
+from pathlib import Path
+
+from stella import limits
+from stella.consent.powers import shown_lists
+from stella.errors import UsageError
+from stella.escape import visible
+from stella.manifest.loop import bound
+from stella.process.program import Program
+from stella.redact import Redactor
+from stella.roster.lock import AcceptedBy
+from stella.roster.lock import Record
+from stella.roster.lock import read_records
+from stella.roster.roster import Plugin
+from stella.roster.roster import Roster
+from stella.roster.roster import State
+from stella.roster.roster import read_roster
+from stella.roster.scope import Places
+from stella.roster.scope import places
+from stella.roster.start import Lookup
+from stella.session.enabled import process_of
+from stella.session.options import Options
+from stella.session.selection import Notice
+from stella.turn.hooks import Listener
+from stella.turn.questions import AskHook
+from stella.wire.occasion import Scene
+from stella.wire.points import Hook
+from stella.wire.points import Point
+from stella.wrapper.hook import HookProcess
+from stella.wrapper.hook import HookSpoken
+from stella.wrapper.plugin import PluginProcess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooked:
+    """Who listens to what, in dispatch order, and the process behind each by its `by`."""
+
+    listeners: Mapping[Hook, tuple[Listener, ...]] = field(default_factory=dict)
+    processes: Mapping[str, HookProcess] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+    cwd: str = ""
+    session: str = ""
+
+    async def ask(self, question: AskHook) -> HookSpoken:
+        """Send one listener its payload and return what came of it [D-62, H-58]."""
+        turn = question.turn
+        scene = Scene(
+            cwd=self.cwd,
+            session_id=self.session,
+            turn_id=None if turn is None else turn.partition(".")[0],
+            call_id=question.call,
+            agent_id=question.agent,
+        )
+        return await self.processes[question.by].ask(scene, question.occasion)
+
+
+NOBODY = Hooked()
+"""A session without a hook."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Enabled:
+    """One plugin that listens: to what, how often it may hold, and its process."""
+
+    name: str
+    hooks: frozenset[Hook]
+    holds: int
+    process: PluginProcess
+
+
+def standing(options: Options, root: Path) -> tuple[Places, Roster] | None:
+    """Return where plugins are and which there are; None where a person can have none.
+
+    Raises `UsageError` when the person's home lies in the workspace, or the other way round,
+    and a pipeline or anything that was accepted would have to be read from there [I-56].
+    """
+    try:
+        where = places(options.home, root)
+    except UsageError:
+        apart = Places(home=Path(os.path.realpath(options.home)), workspace=root)
+        if options.pipeline is not None or _by_name(apart):
+            raise
+        return None
+    return where, read_roster(where, options.env.get("PATH", ""))
+
+
+def hooked(
+    options: Options, where: Places, roster: Roster, *, session: str, redactor: Redactor
+) -> Hooked:
+    """Return the hooks of a session's plugins, by name [D-61, D-63]. Raises nothing."""
+    ceiling = options.pipeline.max_holds if options.pipeline else limits.HOLDS_DEFAULT
+    root = where.workspace
+    lookup = Lookup(path_value=options.env.get("PATH"), workspace=root)
+    enabled = {
+        plugin.name: _accepted(plugin, options, lookup, ceiling)
+        for plugin in roster.plugins
+        if plugin.state is State.OK and plugin.manifest.runtime is not None
+    }
+    known = {plugin.name: plugin for plugin in roster.plugins}
+    for name, records in _by_name(where).items():
+        plugin = known.get(name)
+        if plugin is None or plugin.state is not State.OK:
+            enabled[name] = _barred(records, plugin, root, ceiling)
+    inorder = [enabled[name] for name in sorted(enabled)]
+    return Hooked(
+        listeners={
+            hook: listening for hook in Hook if (listening := tuple(_listening(hook, inorder)))
+        },
+        processes={
+            f"plugin:{each.name}": HookProcess(
+                plugin=each.process, clean=lambda text: redactor.text(text)[0]
+            )
+            for each in inorder
+        },
+        notices=tuple(_notices(roster.plugins, enabled)),
+        cwd=str(root),
+        session=session,
+    )
+
+
+def _listening(hook: Hook, enabled: Iterable[_Enabled]) -> Iterator[Listener]:
+    for each in enabled:
+        if hook in each.hooks:
+            yield Listener(by=f"plugin:{each.name}", holds=each.holds)
+
+
+def _accepted(plugin: Plugin, options: Options, lookup: Lookup, ceiling: int) -> _Enabled:
+    loop = plugin.manifest.loop
+    process = process_of(plugin, options.env, lookup)
+    assert process is not None  # noqa: S101  # only a plugin with [runtime] comes here
+    return _Enabled(
+        name=plugin.name,
+        hooks=_without_stop(
+            (hook for hook in Hook if loop.permits_hook(hook)),
+            answers=loop.permits_point(Point.AFTER_TURN),
+        ),
+        holds=bound(loop.max_holds, ceiling),
+        process=process,
+    )
+
+
+def _barred(
+    records: tuple[Record, ...], plugin: Plugin | None, root: Path, ceiling: int
+) -> _Enabled:
+    """Return a plugin that cannot be asked: the hooks are those a person was shown [D-69].
+
+    It may have been accepted in both tiers; what was shown in either counts.
+    """
+    name = records[0].name
+    shown = [shown_lists(record.consent_text) for record in records]
+    hooks = frozenset[Hook]().union(
+        *(_without_stop(hooks, answers=Point.AFTER_TURN in points) for hooks, points in shown)
+    )
+    gone = (
+        f"{visible(name)} was accepted and its package is gone or cannot be read; "
+        f"`stella plugin remove {visible(name)}` if it is not wanted, or install it anew"
+    )
+    why = plugin.barrier if plugin is not None and plugin.barrier is not None else gone
+    process = PluginProcess(
+        name=name,
+        arguments=(),
+        directory=root,
+        env={},
+        timeout_secs=1,
+        cleared=partial(_refused, why),
+    )
+    return _Enabled(name=name, hooks=hooks, holds=ceiling, process=process)
+
+
+def _refused(why: str) -> Program | str:
+    """Answer every wish to start with the same refusal, whatever the package is by then."""
+    return why
+
+
+def _without_stop(hooks: Iterable[Hook], *, answers: bool) -> frozenset[Hook]:
+    """Return the hooks without `Stop` for whoever answers after the turn instead [D-67]."""
+    return frozenset(hooks) - ({Hook.STOP} if answers else frozenset())
+
+
+def _by_name(where: Places) -> Mapping[str, tuple[Record, ...]]:
+    """Return what a person accepted, of both tiers [I-30]; what a variable did is no yes."""
+    found: dict[str, tuple[Record, ...]] = {}
+    for tier in where.tiers:
+        for record in read_records(tier).by_name.values():
+            if record.accepted_by is not AcceptedBy.ENV:
+                found[record.name] = (*found.get(record.name, ()), record)
+    return found
+
+
+def _notices(plugins: Iterable[Plugin], enabled: Mapping[str, _Enabled]) -> Iterator[Notice]:
+    """Yield one notice for each plugin that lists hooks and was never accepted [D-69]."""
+    for plugin in plugins:
+        lists = plugin.manifest.runtime is not None and plugin.manifest.loop.hooks
+        if lists and plugin.name not in enabled and plugin.barrier is not None:
+            yield "hooks_not_asked", plugin.barrier
