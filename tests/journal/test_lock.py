@@ -9,7 +9,6 @@ from stella.errors import JournalError
 from stella.journal import lock
 from tests.making.child import holding
 from tests.making.child import said
-from tests.making.child import said_by_nobody
 from tests.making.journals import SESSION
 from tests.making.journals import created
 from tests.making.journals import note
@@ -65,13 +64,6 @@ def test_a_process_with_the_same_id_and_another_start_is_another_process(tmp_pat
     path.write_bytes(codec.encode(note_of_me))
     assert lock.holder(path) == note_of_me
     reopened(tmp_path).close()
-
-
-def test_a_process_of_somebody_else_is_alive_too() -> None:
-    """The system refuses the question, which is an answer."""
-    alive = said_by_nobody(lambda: str(lock.alive(lock.Holder(pid=1, started=lock.started(1)))))
-    assert alive == "True"
-    assert lock.started(limits.PROCESS_ID_MAX) == ""
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,12 @@
 """Who writes a session: one process, for as long as it lives [J2-2, J2-35].
 
 The kernel holds the lock and lets it go with the process, however that ends. What the file
-says is for people: which process it is, told apart by its start time from a later one that
-was given the same id.
+says is for people: which process it is.
 """
 
 import fcntl
 import os
 from pathlib import Path
-from typing import Annotated
-
-import msgspec
 
 from stella import codec
 from stella import limits
@@ -18,13 +14,9 @@ from stella.codec import Refused
 from stella.errors import JournalError
 from stella.escape import visible
 from stella.journal import place
-
-
-class Holder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A process: its id, and its start in the system's own ticks, empty where unknown."""
-
-    pid: Annotated[int, msgspec.Meta(ge=1, le=limits.PROCESS_ID_MAX)]
-    started: str
+from stella.process.identity import Identity
+from stella.process.identity import alive
+from stella.process.identity import own
 
 
 def take(directory: int, path: Path, session: str, *, make: bool) -> int:
@@ -51,11 +43,10 @@ def _claim(file: int, session: str) -> None:
         who = f"process {holder.pid}" if holder and alive(holder) else "another process"
         raise JournalError(f"session {visible(session)}: {who} is writing it") from error
     os.ftruncate(file, 0)
-    me = Holder(pid=os.getpid(), started=started(os.getpid()))
-    os.pwrite(file, codec.encode(me) + b"\n", 0)
+    os.pwrite(file, codec.encode(own()) + b"\n", 0)
 
 
-def holder(path: Path) -> Holder | None:
+def holder(path: Path) -> Identity | None:
     """Return the living process that a lock file names, or None; takes no lock [J2-2].
 
     Raises `JournalError` for a lock file that is not private.
@@ -70,28 +61,8 @@ def holder(path: Path) -> Holder | None:
     return found if found and alive(found) else None
 
 
-def _read(file: int) -> Holder | None:
+def _read(file: int) -> Identity | None:
     try:
-        return codec.read(Holder, os.pread(file, limits.LOCK_NOTE_BYTES, 0))
+        return codec.read(Identity, os.pread(file, limits.LOCK_NOTE_BYTES, 0))
     except Refused:
         return None
-
-
-def alive(process: Holder) -> bool:
-    """Tell whether a process lives and is the one that was noted, not a later one of its id."""
-    try:
-        os.kill(process.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return started(process.pid) == process.started
-
-
-def started(pid: int) -> str:
-    """Return a process's start in ticks since the system's, or nothing without a process table."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    return fields.rpartition(")")[2].split()[19]

@@ -24,7 +24,7 @@ from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
-from stella.roster.delete import delete
+from stella.files.delete import delete
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.scope import naming

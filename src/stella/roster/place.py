@@ -19,8 +19,8 @@ from stella.files import tree
 from stella.files.tree import Package
 from stella.files.write import sync_directory
 from stella.roster import lock
-from stella.roster.delete import delete
-from stella.roster.delete import is_directory
+from stella.files.delete import delete
+from stella.files.delete import is_directory
 from stella.roster.lock import Record
 from stella.roster.name import folded
 from stella.roster.scope import Tier

@@ -18,7 +18,7 @@ from stella.escape import visible
 from stella.files.write import sync_directory
 from stella.near import suggestion
 from stella.roster import lock
-from stella.roster.delete import delete
+from stella.files.delete import delete
 from stella.roster.place import REMOVING
 from stella.roster.place import clear_leftovers
 from stella.roster.place import token

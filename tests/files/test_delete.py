@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from stella.files import tree
-from stella.roster.delete import delete
-from stella.roster.delete import is_directory
+from stella.files.delete import delete
+from stella.files.delete import is_directory
 from tests.making.child import open_folder
 from tests.making.child import said
 from tests.making.child import said_by_nobody

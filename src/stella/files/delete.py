@@ -1,7 +1,7 @@
-"""Taking a directory away, whatever a plugin left in it, without following a link [I-66].
+"""Taking a directory away, whatever was left in it, without following a link [I-66, D-85].
 
 A tree can be deeper than a process may hold directories open, and its directories can be
-closed to their owner; neither keeps a plugin from being removed.
+closed to their owner; neither keeps it from being removed.
 """
 
 import errno
