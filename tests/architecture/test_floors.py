@@ -24,7 +24,7 @@ FLOORS = (
     ("consent", "verdict"),
     ("turn",),
     ("process", "files", "clock"),
-    ("settings", "roster", "wrapper", "witness", "tools", "providers", "journal"),
+    ("settings", "roster", "wrapper", "witness", "tools", "candidates", "providers", "journal"),
     ("session",),
     ("cli",),
 )

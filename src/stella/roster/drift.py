@@ -20,11 +20,11 @@ from stella.errors import RosterError
 from stella.escape import visible
 from stella.escape import visible_flagged
 from stella.files import tree
+from stella.files.delete import delete
 from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
-from stella.files.delete import delete
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.scope import naming

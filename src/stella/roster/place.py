@@ -16,11 +16,11 @@ from stella.errors import PackageRefused
 from stella.errors import RosterError
 from stella.escape import visible
 from stella.files import tree
+from stella.files.delete import delete
+from stella.files.delete import is_directory
 from stella.files.tree import Package
 from stella.files.write import sync_directory
 from stella.roster import lock
-from stella.files.delete import delete
-from stella.files.delete import is_directory
 from stella.roster.lock import Record
 from stella.roster.name import folded
 from stella.roster.scope import Tier

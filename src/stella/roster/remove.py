@@ -15,10 +15,10 @@ from stella.errors import NotInstalled
 from stella.errors import RosterError
 from stella.errors import UsageError
 from stella.escape import visible
+from stella.files.delete import delete
 from stella.files.write import sync_directory
 from stella.near import suggestion
 from stella.roster import lock
-from stella.files.delete import delete
 from stella.roster.place import REMOVING
 from stella.roster.place import clear_leftovers
 from stella.roster.place import token

@@ -21,6 +21,7 @@ from typing import Final
 from stella import limits
 from stella.clock import Clock
 from stella.files.kind import Kind
+from stella.process.git import Repository
 from stella.process.git import listed
 from stella.witness.walk import Walk
 from stella.witness.walk import left_out
@@ -93,17 +94,20 @@ async def survey(
     clock: Clock,
     previous: Tree | None = None,
     reach: Reach | None = None,
+    within: Repository | None = None,
 ) -> Tree | Unmeasured:
     """Return the tree beneath the canonical `root` now [T2-52, T2-53].
 
-    `path_value` is where git is looked up. With `previous`, files whose stamp has not changed
+    `path_value` is where git is looked up; with `within` git is told that repository, whatever
+    the tree says of itself. With `previous`, files whose stamp has not changed
     since are not read again, and what it measured is measured again even when version control
     ignores it now: a worker cannot hide a change by ignoring it. Without git, or outside a
     repository, every file counts.
     """
     reach = reach or Reach()
     began = clock.ticks()
-    names = await listed(str(root), env_path=path_value, seconds=reach.milliseconds / 1000)
+    seconds = reach.milliseconds / 1000
+    names = await listed(str(root), env_path=path_value, seconds=seconds, within=within)
     if names is None and previous is not None and previous.ignoring:
         return Unmeasured(reason="version control does not answer any more what it ignores")
     surveyor = _Surveyor(root, clock, previous, reach, began)

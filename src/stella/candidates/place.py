@@ -1,0 +1,111 @@
+"""Where candidates lie, and where the host notes that they are its own [S2-41, D-54].
+
+Every step goes from one open directory to the next and follows no link.
+"""
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from stella.files.tree import DIRECTORY
+from stella.files.write import sync_directory
+from stella.files.write import write_atomic
+
+STELLA: Final = ".stella"
+IGNORE: Final = ".gitignore"
+NAME: Final = re.compile(r"[a-z2-7]{16}")
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
+NAME_CHARS: Final = 16
+
+Steps = tuple[tuple[str, int], ...]
+_OPEN_MODE: Final = 0o755
+_PRIVATE_MODE: Final = 0o700
+WORK: Final[Steps] = ((STELLA, _OPEN_MODE), ("candidates", _OPEN_MODE))
+NOTES: Final[Steps] = (
+    (STELLA, _OPEN_MODE),
+    ("private", _PRIVATE_MODE),
+    ("candidates", _PRIVATE_MODE),
+)
+_OURS: Final = ((STELLA, "private"), (STELLA, "candidates"))
+_IGNORED: Final = b"*\n"
+_IGNORE_MODE: Final = 0o644
+
+
+def path_of(root: Path, steps: Steps) -> Path:
+    """Return the path of one of the two places in a workspace."""
+    return root.joinpath(*(name for name, _ in steps))
+
+
+def ours(path: str) -> bool:
+    """Return whether a path relative to a workspace root is the host's own."""
+    return tuple(path.split("/")[:2]) in _OURS
+
+
+@contextmanager
+def entered(root: Path, steps: Steps, *, make: bool = False) -> Iterator[int]:
+    """Hold one of the two places open; with `make` what is missing of it is made.
+
+    Raises `OSError` for a link on the way, and for a private directory that is not private.
+    """
+    with ExitStack() as held:
+        here = os.open(root, DIRECTORY)
+        held.callback(os.close, here)
+        for name, mode in steps:
+            here = _step(here, name, mode, make=make)
+            held.callback(os.close, here)
+        yield here
+
+
+@contextmanager
+def standing(root: Path, steps: Steps) -> Iterator[int | None]:
+    """As `entered`, and None where the place is not there at all."""
+    with ExitStack() as held:
+        try:
+            here = held.enter_context(entered(root, steps))
+        except FileNotFoundError:
+            yield None
+            return
+        yield here
+
+
+def ignore(work: int, token: str) -> None:
+    """Keep all that lies in an open directory from version control, whatever else is ignored."""
+    try:
+        os.stat(IGNORE, dir_fd=work, follow_symlinks=False)
+    except FileNotFoundError:
+        write_atomic(work, IGNORE, _IGNORED, _IGNORE_MODE, token=token)
+
+
+def _step(above: int, name: str, mode: int, *, make: bool) -> int:
+    made = make and _made(above, name)
+    here = os.open(name, DIRECTORY, dir_fd=above)
+    try:
+        if made:
+            os.fchmod(here, mode)
+            sync_directory(above)
+        elif mode == _PRIVATE_MODE:
+            _check(here, name)
+    except OSError:
+        os.close(here)
+        raise
+    return here
+
+
+def _made(above: int, name: str) -> bool:
+    try:
+        os.mkdir(name, _PRIVATE_MODE, dir_fd=above)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _check(opened: int, name: str) -> None:
+    found = os.fstat(opened)
+    if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise OSError(errno.EPERM, f"{name} is open to others, expected mode 0700", name)
