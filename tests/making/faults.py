@@ -13,12 +13,14 @@ STEPS = frozenset(
     (
         "open",
         "os.chmod",
+        "os.link",
         "os.listdir",
         "os.mkdir",
         "os.remove",
         "os.rename",
         "os.rmdir",
         "os.scandir",
+        "os.symlink",
         "fcntl.flock",
     )
 )

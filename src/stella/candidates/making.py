@@ -95,6 +95,9 @@ async def ground_of(root: Path, *, env_path: str) -> Ground | Failed:
     records = await records_of(within, env_path=env_path)
     if isinstance(records, Unanswered):
         return Failed(reason=records.reason)
+    if (records / WORKTREES).is_symlink():
+        # Git would write where it leads to.
+        return Failed(reason=f"{visible(str(records / WORKTREES))}: is a symbolic link")
     names = await listed(str(within.top), env_path=env_path, within=within)
     if names is None:
         return Failed(reason="git does not say what the workspace holds")

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -43,8 +44,9 @@ def path_of(root: Path, steps: Steps) -> Path:
 
 
 def ours(path: str) -> bool:
-    """Return whether a path relative to a workspace root is the host's own."""
-    return tuple(path.split("/")[:2]) in _OURS
+    """Return whether a path leads where a host keeps its own, of this workspace or one in it."""
+    parts = path.split("/")
+    return any(pair in _OURS for pair in pairwise(parts))
 
 
 @contextmanager

@@ -127,9 +127,7 @@ class _Sweep:
             self.take(path)
 
     def left_out(self, path: str) -> bool:
-        if not path.startswith(self.terms.prefix):
-            return GIT in path.split("/")
-        return GIT in path.split("/") or ours(path.removeprefix(self.terms.prefix))
+        return GIT in path.split("/") or ours(path)
 
     def beneath(self, top: str) -> Iterator[str]:
         """Yield every path beneath a directory that is none itself, `.git` too when reading."""
