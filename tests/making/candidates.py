@@ -130,11 +130,15 @@ def standing(root: Path) -> Standing:
     index = (root / ".git" / "index").read_bytes()
     said = tuple(git(root, *question) for question in questions)
     (root / ".git" / "index").write_bytes(index)
+    return Standing(said=said, index=index, ours=ours_in(root))
+
+
+def ours_in(root: Path) -> frozenset[str]:
+    """The names in the repository's directory and in the host's own, but for those that stay."""
     kept = ("objects", "index", "logs", "ORIG_HEAD")
     records = {path.name for path in (root / ".git").iterdir() if path.name not in kept}
     own = {str(path.relative_to(root)) for path in (root / ".stella").rglob("*")}
-    places = {".stella/private", ".stella/private/candidates"}
-    return Standing(said=said, index=index, ours=frozenset(records | own - places))
+    return frozenset(records | own - {".stella/private", ".stella/private/candidates"})
 
 
 def put(path: Path, text: str = "new\n", mode: int = 0o644) -> Path:

@@ -50,7 +50,7 @@ async def add_worktree(
 
 async def read_commit(within: Repository, commit: str, *, env_path: str) -> Unanswered | None:
     """Write the index of a work tree as `commit` has it, and touch no file of the tree."""
-    words = ("-c", "core.sparseCheckout=false", "read-tree", commit)
+    words = ("read-tree", "--no-sparse-checkout", commit)
     said = await asked(within, *words, env_path=env_path, seconds=limits.WORKTREE_SECS)
     return said if isinstance(said, Unanswered) else None
 

@@ -87,7 +87,7 @@ class Reach:
     kept_bytes: int = limits.TREE_KEPT_BYTES
 
 
-async def survey(
+async def survey(  # noqa: PLR0913 - each says what is measured, and all but two have a default
     root: Path,
     *,
     path_value: str,
