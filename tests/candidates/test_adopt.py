@@ -106,6 +106,16 @@ def test_a_file_that_is_written_anew_keeps_the_permissions_of_the_old_one(tmp_pa
     assert (root / "run").stat().st_mode & 0o777 == 0o711
 
 
+def test_what_the_person_did_elsewhere_meanwhile_stays(tmp_path: Path) -> None:
+    root, candidate = bare(tmp_path)
+    put(candidate.root / "text", "new\n")
+    put(root / "same", "the person's\n")
+    put(root / "theirs", "too\n")
+    assert isinstance(land(root, candidate), Adopted)
+    texts = [(root / name).read_text() for name in ("text", "same", "theirs")]
+    assert texts == ["new\n", "the person's\n", "too\n"]
+
+
 def test_other_permissions_are_no_change(tmp_path: Path) -> None:
     root, candidate = bare(tmp_path)
     (candidate.root / "text").chmod(0o600)
