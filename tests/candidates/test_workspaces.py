@@ -17,8 +17,12 @@ from stella.candidates.candidate import Leaked
 from stella.candidates.place import NOTES
 from stella.candidates.place import path_of
 from stella.candidates.removal import adopting
+from stella.clock import SystemClock
 from stella.files.tree import DIRECTORY
 from stella.files.tree import held
+from stella.witness.changes import changes
+from stella.witness.tree import Tree
+from stella.witness.tree import survey
 from tests.making.candidates import adopted
 from tests.making.candidates import changed
 from tests.making.candidates import discarded
@@ -52,6 +56,46 @@ def test_three_candidates_side_by_side_leave_nothing_behind(tmp_path: Path) -> N
     assert discarded(here) == [each.handle for each in three]
     assert standing(root) == before
     assert snapshot(root) == tree
+
+
+def test_the_witness_sees_no_candidate_in_the_tree_and_everything_in_a_candidate(
+    tmp_path: Path,
+) -> None:
+    """[T2-52, D-55] even when nothing of the host's is ignored; and whatever `.git` says there."""
+    root = project(tmp_path / "r")
+    (root / ".stella/.gitignore").unlink()
+    here, clock = spaces(root), SystemClock()
+    before = asyncio.run(survey(root, path_value=PATH, clock=clock))
+    candidate = made(here)
+    assert isinstance(before, Tree)
+    during = asyncio.run(survey(root, path_value=PATH, clock=clock))
+    assert isinstance(during, Tree)
+    assert during.files.keys() == before.files.keys()
+
+    def look(previous: Tree | None = None) -> Tree:
+        tree = asyncio.run(
+            survey(
+                candidate.root,
+                path_value=PATH,
+                clock=clock,
+                previous=previous,
+                within=candidate.repository,
+            )
+        )
+        assert isinstance(tree, Tree), tree
+        return tree
+
+    start = look()
+    (candidate.root / ".git").write_text("gitdir: /nowhere\n")
+    put(candidate.root / "a", "one\ntwo\n")
+    (candidate.root / "sub/b").unlink()
+    found = changes(start, look(start))
+    assert [(each.path, each.kind, each.added, each.removed) for each in found] == [
+        ("a", "modified", 1, 0),
+        ("sub/b", "deleted", 0, 1),
+    ]
+    assert changed(here, candidate) == {each.path: each.kind for each in found}
+    discarded(here)
 
 
 def test_a_handle_is_random_and_of_one_form(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import stat
 import threading
 from dataclasses import dataclass
@@ -14,8 +15,21 @@ from stella.candidates.candidate import Changed
 from stella.candidates.candidate import Discarded
 from stella.candidates.candidate import Failed
 from stella.candidates.candidate import Leaked
+from stella.candidates.landing import changes_of
+from stella.candidates.landing import landed
+from stella.candidates.patch import Change
+from stella.candidates.place import NAME_CHARS
+from stella.candidates.place import WORK
+from stella.candidates.place import entered
+from stella.candidates.place import path_of
+from stella.candidates.tree import Copied
+from stella.candidates.tree import Terms
+from stella.candidates.tree import copied
 from stella.candidates.workspaces import Workspaces
 from stella.clock import SystemClock
+from stella.files.tree import DIRECTORY
+from stella.files.tree import held
+from stella.process.git import Repository
 from tests.making.repositories import PATH
 from tests.making.repositories import git
 from tests.making.repositories import repository
@@ -150,3 +164,83 @@ def put(path: Path, text: str = "new\n", mode: int = 0o644) -> Path:
 
 def never() -> threading.Event:
     return threading.Event()
+
+
+def bare(place: Path) -> tuple[Path, Candidate]:
+    """A tree and a candidate of it that git knows nothing of, for what needs no git."""
+    root = place / "r"
+    for name, text in BEFORE.items():
+        put(root / name, text)
+    (root / "run").chmod(0o755)
+    (root / "link").symlink_to("same")
+    (root / "turns").symlink_to("same")
+    name = "a" * NAME_CHARS
+    names = [os.fsencode(str(path.relative_to(root))) for path in root.rglob("*")]
+    with entered(root, WORK, make=True) as work, held(os.open(root, DIRECTORY)) as source:
+        os.mkdir(name, dir_fd=work)
+        with held(os.open(name, DIRECTORY, dir_fd=work)) as target:
+            files = [each for each in names if not (root / os.fsdecode(each)).is_dir()]
+            copy = copied(files, source, target, terms())
+    assert isinstance(copy, Copied), copy
+    top = path_of(root, WORK) / name
+    return root, Candidate(
+        handle="c-" + "0" * 32,
+        plugin=PLUGIN,
+        name=name,
+        root=top,
+        repository=Repository(top=top, directory=root / ".git", fence=root),
+        start=copy.items,
+    )
+
+
+BEFORE = {
+    "same": "same\n",
+    "text": "old\n",
+    "run": "#!/bin/sh\n",
+    "quiet": "#!/bin/sh\n",
+    "gone/deep/x": "x\n",
+    "stays/y": "y\n",
+    "folder/z": "z\n",
+    "folder/in/w": "w\n",
+    "file": "a file\n",
+}
+
+
+def tried(candidate: Candidate) -> None:
+    """Everything an attempt can do to a tree that may be adopted."""
+    top = candidate.root
+    put(top / "text", "new\n")
+    (top / "run").chmod(0o644)
+    (top / "quiet").chmod(0o755)
+    shutil.rmtree(top / "gone")
+    (top / "stays/y").rename(top / "stays/renamed")
+    shutil.rmtree(top / "folder")
+    put(top / "folder", "a file now\n")
+    (top / "file").unlink()
+    put(top / "file/is/a/folder", "now\n", 0o755)
+    (top / "link").unlink()
+    (top / "link").symlink_to("stays/renamed")
+    (top / "turns").unlink()
+    put(top / "turns", "a file now\n")
+    put(top / os.fsdecode(b"new\n/\xff"), "odd\n")
+    (top / "stays/added").symlink_to("../text")
+
+
+def changes_in(
+    root: Path, candidate: Candidate, names: tuple[bytes, ...] | None = None
+) -> tuple[Change, ...]:
+    """What differs in a candidate that git knows nothing of; `names` as git would name it."""
+    every = (path for path in candidate.root.rglob("*") if path.is_symlink() or not path.is_dir())
+    found_names = tuple(os.fsencode(str(path.relative_to(candidate.root))) for path in every)
+    found = changes_of(root, candidate, names or found_names, terms())
+    assert isinstance(found, tuple), found
+    return found
+
+
+def land(root: Path, candidate: Candidate, bounds: Bounds | None = None) -> Adopted | Failed:
+    changes = changes_in(root, candidate)
+    return landed(root, candidate, changes, bounds=bounds or Bounds(), stop=never())
+
+
+def terms(prefix: str = "", bounds: Bounds | None = None) -> Terms:
+    return Terms(prefix=prefix, bounds=bounds or Bounds(), clock=SystemClock(), stop=never())

@@ -44,6 +44,20 @@ def at_step(number: int, act: Callable[[str, tuple[Any, ...]], None]) -> Callabl
     return lambda: count
 
 
+def from_step(number: int, act: Callable[[str, tuple[Any, ...]], None]) -> None:
+    """Do `act` before the step of that number, from 1, and before every later one."""
+    count = 0
+
+    def watch(event: str, args: tuple[Any, ...]) -> None:
+        nonlocal count
+        if event in STEPS:
+            count += 1
+            if count >= number:
+                act(event, args)
+
+    sys.addaudithook(watch)
+
+
 def die(event: str, args: tuple[Any, ...]) -> None:
     """End this process as the system would."""
     del event, args

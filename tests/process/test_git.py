@@ -6,7 +6,9 @@ import subprocess
 from pathlib import Path
 
 from stella import limits
+from stella.process.git import Repository
 from stella.process.git import listed
+from stella.process.git import repository as found
 from tests.making.repositories import NAMED
 from tests.making.repositories import PATH
 from tests.making.repositories import git
@@ -69,6 +71,23 @@ def test_a_linked_worktree_is_listed(tmp_path: Path) -> None:
     git(root, "worktree", "add", "--quiet", str(tmp_path / "linked"))
     (tmp_path / "linked" / "b").touch()
     assert asked(tmp_path / "linked") == [b"a", b"b"]
+
+
+def test_a_tree_is_asked_about_as_another_repository_knows_it(tmp_path: Path) -> None:
+    """N349: whatever `.git` the tree itself has, and whatever it says there."""
+    root = repository(tmp_path / "r", {"a": "", "sub/b": ""}, ignored="*.log\n")
+    tree = tmp_path / "tree"
+    canary = tmp_path / "canary"
+    inner = repository(tree, {"a": "", "c": ""}, ignored="*.tmp\n")
+    git(inner, "config", "core.fsmonitor", str(planted(tmp_path, "evil", canary)))
+    for name in ("x.log", "x.tmp"):
+        (tree / name).touch()
+    of_root = found(root)
+    assert of_root is not None
+    within = Repository(top=tree, directory=of_root.directory, fence=root)
+    names = asyncio.run(listed(str(tree), env_path=PATH, within=within))
+    assert names == (b".gitignore", b"a", b"c", b"sub/b", b"x.log")
+    assert not canary.exists()
 
 
 def test_there_is_no_answer_outside_a_repository(tmp_path: Path) -> None:

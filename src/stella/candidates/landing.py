@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from contextlib import contextmanager
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from stella.candidates import plan
 from stella.candidates.adopt import Places
@@ -37,7 +38,7 @@ from stella.escape import visible
 from stella.files.tree import DIRECTORY
 from stella.files.tree import held
 
-_PRIVATE_MODE = 0o700
+_PRIVATE_MODE: Final = 0o700
 
 
 def changes_of(

@@ -2,7 +2,7 @@
 
 Undoing looks at the disk only, so it is the same after a failure and after a kill: a new content
 that still lies in the staging directory was not put into the tree. What somebody changed after
-the adoption wrote it is theirs and is left alone; then what it replaced is kept and named.
+the adoption wrote it is theirs and is left alone; what it replaced is then kept and named.
 """
 
 import os
@@ -143,8 +143,7 @@ def _undone(way: Way, stage: int, plan: Plan, paths: list[str]) -> list[str]:
     numbered = list(enumerate(zip(plan.rows, paths, strict=True)))
     creations = [each for each in numbered if each[1][0].deed is Deed.CREATE]
     for number, (row, path) in reversed(creations):
-        if not _uncreated(way, stage, number, row, path):
-            stuck.append(path)
+        _uncreate(way, stage, number, row, path)
     for made in reversed(plan.made):
         _unmade(way, plain(made))
     for folder in plan.taken:
@@ -155,17 +154,14 @@ def _undone(way: Way, stage: int, plan: Plan, paths: list[str]) -> list[str]:
     return stuck
 
 
-def _uncreated(way: Way, stage: int, number: int, row: Row, path: str) -> bool:
+def _uncreate(way: Way, stage: int, number: int, row: Row, path: str) -> None:
+    """Take a new file away, unless it was never put there or somebody has changed it since."""
     here, name = way.parent(path), path.rpartition("/")[2]
     if kind_at(stage, fresh(number)) is not None and not _one(way, stage, number, path):
-        return True  # it was never put there
-    if here is None or kind_at(here, name) is None:
-        return True
-    if not _is(item_at(here, name), row):
-        return False
-    os.unlink(name, dir_fd=here)
-    sync_directory(here)
-    return True
+        return
+    if here is not None and _is(item_at(here, name), row):
+        os.unlink(name, dir_fd=here)
+        sync_directory(here)
 
 
 def _restored(way: Way, stage: int, number: int, row: Row, path: str) -> bool:

@@ -80,6 +80,21 @@ def unregister(notes: int, name: str) -> None:
     sync_directory(notes)
 
 
+def sweep(notes: int) -> None:
+    """Take away notes that were never finished: there is no workspace for any of them."""
+    for name in names_in(notes):
+        if not NAME.fullmatch(name.removeprefix(TEMPORARY)) or not name.startswith(TEMPORARY):
+            continue
+        file = os.open(name, _OPEN, dir_fd=notes)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(name, dir_fd=notes)
+        except BlockingIOError:  # a living host is about to finish it
+            continue
+        finally:
+            os.close(file)
+
+
 def registered(notes: int) -> list[str]:
     """Return the names of all candidates that have a note, in order."""
     ends = (name.removesuffix(_END) for name in names_in(notes) if name.endswith(_END))

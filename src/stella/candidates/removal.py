@@ -29,6 +29,7 @@ from stella.files.kind import Kind
 from stella.files.tree import DIRECTORY
 from stella.files.tree import held
 from stella.files.tree import names_in
+from stella.files.write import TEMPORARY
 
 _WORKTREES: Final = "worktrees"
 _TRIES: Final = 3
@@ -111,14 +112,15 @@ def _files(root: Path, name: str) -> str | None:
         for left in reversed(range(_TRIES)):
             try:
                 _delete(work, name)
+                _delete(work, f"{TEMPORARY}{name}")
                 break
             except OSError:  # something may still be writing there, which ends in its time
                 if not left:
                     raise
-        if names_in(work) == [IGNORE]:
+        if set(names_in(work)) <= {IGNORE}:
             # A candidate that another host makes just now keeps the directory.
             with suppress(OSError):
-                os.unlink(IGNORE, dir_fd=work)
+                _delete(work, IGNORE)
                 with entered(root, WORK[:1]) as above:
                     os.rmdir(WORK[1][0], dir_fd=above)
     return None

@@ -144,6 +144,8 @@ class Workspaces:
         try:
             with standing(self.root, NOTES) as notes:
                 names = [] if notes is None else registry.registered(notes)
+                if notes is not None:
+                    registry.sweep(notes)
         except OSError as error:
             reason = error.strerror or str(error)
             place = visible(str(path_of(self.root, NOTES)))
