@@ -1,7 +1,8 @@
 """Observers in a folder: what they subscribe to, and programs that keep what they read.
 
 A program is told its files by `HOME`, which no test shares with another: `<name>.log` is what
-it read, and `<name>.ready` stands when it heeds no polite signal any more.
+it read, and `<name>.ready` stands when it heeds no polite signal any more and its first line has
+come: from then on the host knows that it runs.
 """
 
 import json
@@ -31,11 +32,12 @@ env = ["PATH", "HOME"]
 """
 
 BEGIN: Final = """\
-import os, pathlib, signal, sys, time
+import os, pathlib, select, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 name = pathlib.Path(__file__).parent.name
 home = pathlib.Path(os.environ["HOME"])
 log = open(home / (name + ".log"), "ab", buffering=0)
+select.select([0], [], [])
 (home / (name + ".ready")).touch()
 def until(path):
     while not path.exists():

@@ -91,11 +91,6 @@ class Observer:
             self.stop()
 
     @property
-    def connected(self) -> bool:
-        """Whether the process runs and its stdin is held: what is offered goes to it now."""
-        return self._child is not None
-
-    @property
     def _waiting(self) -> int:
         """How many events are neither delivered nor reported as lost."""
         return len(self._queue) + self._lost + self._stuck.is_set()
