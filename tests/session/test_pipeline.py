@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from stella import limits
 from stella.manifest.oracle import FlipPolicy
 from stella.manifest.read import read_manifest
+from stella.manifest.stages import Step
 from stella.process.program import Program
 from stella.session.pipeline import bind
 from stella.session.pipeline import member_of
@@ -109,3 +111,38 @@ def test_the_bound_pipeline_is_recorded_with_digests(tmp_path: Path) -> None:
     assert bound.fact.max_holds == 2
     assert bound.fact.signals["test-command"] is True
     assert len(bound.fact.signals) == len(Signal)
+
+
+def test_a_plugin_without_a_wrapper_has_the_one_stage_of_the_turn() -> None:
+    """[D-21, M-36]"""
+    member = member_of(plugin("bare"))
+    assert (member.wrapper, member.stages) == ("bare", (Step(name="execute"),))
+
+
+ASKS = """
+[loop]
+participation = "steering"
+points = ["before_turn"]
+calls = ["child_turn"]
+max_calls = {0}
+[subloop]
+stages = ["think"]
+[roles.planner]
+tier = "plan"
+[runtime]
+argv = ["python3", "${{plugin_dir}}/main.py"]
+timeout_secs = 5
+"""
+
+
+@pytest.mark.parametrize("asks", [limits.CHILD_TURNS_PER_RUN, limits.CHILD_TURNS_PER_RUN + 1])
+def test_child_turns_beyond_the_bound_are_said_to_be_lowered(tmp_path: Path, asks: int) -> None:
+    """[D-11]"""
+    root = project(tmp_path / "work")
+    text = f'name = "asks"\n{ASKS.format(asks)}'
+    installed(root, tmp_path / "home", written(tmp_path / "src", text, ""))
+    model = script(tmp_path / "m", says("x"))
+    bound = bind(options(root, tmp_path / "home", model, pipeline=verifying(names=("asks",))), root)
+    assert bound is not None
+    lowered = ("child_turns_lowered", "asks asks for 5 child turns; 4 are allowed")
+    assert bound.notices == (lowered,) * (asks > limits.CHILD_TURNS_PER_RUN)

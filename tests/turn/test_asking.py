@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
 from stella.manifest.grammar import parse_condition
 from stella.manifest.stages import Step
 from stella.message import Message
+from stella.message import Role
 from stella.turn.ask import Cancelled
 from stella.turn.asking import Asking
 from stella.turn.asking import folded
@@ -29,6 +32,7 @@ from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.evidence import Flip
 from stella.wire.evidence import ObservedEvidence
+from stella.wire.points import COUNTS
 from stella.wire.points import Signal
 from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
@@ -87,6 +91,7 @@ def test_context_becomes_messages_in_the_order_of_arrival() -> None:
     host = Host(plugin=lambda _member, _request: answer)
     messages: tuple[Message, ...] = host.play(asking(steering()).before("t1", 0))
     assert [message.content for message in messages] == ["## map\n\na", "\\[time] b"]
+    assert {message.role for message in messages} == {Role.USER}, "never the system prompt"
     assert [fact.origin for fact in host.facts(MessageAppended)] == ["plugin:guide"] * 2
 
 
@@ -341,3 +346,76 @@ def test_asking_is_a_question_for_one_member() -> None:
     host.play(asking(arbiter()).after("t1", 0, END))
     asked = [q for q in host.asked if isinstance(q, AskPlugin)]
     assert len(asked) == 1
+
+
+def test_the_conditions_of_a_stage_are_read_once_before_it() -> None:
+    """[D-20] What a member publishes in a stage starts nobody in that same stage."""
+    first = steering("a", (Step(name="triage"),))
+    second = steering("b", (conditional("triage", "plans"),))
+    plans = publishes(Signal.PLANS, boolean=True)
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=(plans,)))
+    doing = asking(first, second)
+    host.play(doing.before("t1", 0))
+    assert [q.member for q in host.asked if isinstance(q, AskPlugin)] == ["a"]
+    host.play(doing.before("t2", 1))
+    assert [q.member for q in host.asked if isinstance(q, AskPlugin)] == ["a", "a", "b"]
+
+
+def test_each_member_is_asked_as_itself_and_told_what_came_before_it() -> None:
+    """[D-23, D-37] In selection order, also within one stage."""
+    members = [replace(steering(name), wrapper=f"{name}-v1") for name in ("b", "a")]
+    answers = iter(
+        [
+            BeforeTurnAnswer(
+                protocol_version=1, publish=(publishes(Signal.VERIFIES, boolean=True),)
+            ),
+            NOTHING,
+        ]
+    )
+    host = Host(plugin=lambda _m, _r: next(answers))
+    host.play(asking(*members).before("t1", 0))
+    asked = [request for request in requests(host) if isinstance(request, BeforeTurnRequest)]
+    assert [request.wrapper for request in asked] == ["b-v1", "a-v1"]
+    assert [[p.signal for p in request.published] for request in asked] == [[], [Signal.VERIFIES]]
+
+
+def test_two_values_for_one_signal_both_stand_and_the_later_one_counts() -> None:
+    """[D-24, D-33]"""
+    counts = [publishes(Signal.QUESTIONS, count=count) for count in (3, 0)]
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=tuple(counts)))
+    doing = asking(steering())
+    host.play(doing.before("t1", 0))
+    assert doing.published == counts
+    assert doing.table[Signal.QUESTIONS] == 0
+
+
+HOSTS_OWN = {
+    *(Signal.TEST_COMMAND, Signal.CANDIDATES, Signal.BUDGET_METERED),
+    *(Signal.MUTATING_ACTIONS, Signal.DIFF_LINES),
+}
+
+
+@pytest.mark.parametrize("signal", Signal)
+def test_any_member_publishes_any_signal_and_the_hosts_own_stay_the_hosts(signal: Signal) -> None:
+    """[D-25]"""
+    value = {"count": 7} if signal in COUNTS else {"boolean": signal is not Signal.TEST_COMMAND}
+    claim = publishes(signal, **value)  # type: ignore[arg-type]  # one of two kinds
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=(claim,)))
+    doing = asking(steering())
+    before = doing.table[signal]
+    host.play(doing.before("t1", 0))
+    assert doing.published == [claim]
+    own = signal in HOSTS_OWN
+    assert (doing.table[signal] == before) is own
+    assert [fact.code for fact in host.facts(Noticed)] == ["host_signal"] * own
+
+
+def test_everyone_who_may_is_asked_after_the_turn_whatever_ran() -> None:
+    """[D-16 step 6] In selection order, also a member none of whose stages ran."""
+    idle = steering("idle", (conditional("execute", "plans"),), after=True)
+    host = Host(plugin=lambda _m, _r: observed())
+    doing = asking(idle, arbiter())
+    host.play(doing.before("t1", 0))
+    host.play(doing.after("t1", 0, END))
+    asked = [(q.member, q.request.stage) for q in host.asked if isinstance(q, AskPlugin)]
+    assert asked == [("idle", None), ("verify", "execute")]

@@ -2,6 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from stella import codec
+from stella.manifest.grammar import Condition
+from stella.manifest.grammar import parse_condition
+from stella.manifest.stages import Step
 from stella.message import Message
 from stella.message import ModelFault
 from stella.message import NoReply
@@ -11,6 +15,7 @@ from stella.turn.facts import Baselined
 from stella.turn.facts import BoundMember
 from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Continued
+from stella.turn.facts import Exchanged
 from stella.turn.facts import Judged
 from stella.turn.facts import PipelineBound
 from stella.turn.facts import PluginFaulted
@@ -23,10 +28,12 @@ from stella.turn.loop import Transcript
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
 from stella.turn.questions import Granted
+from stella.turn.questions import Inspect
 from stella.turn.questions import Inspection
 from stella.turn.questions import TakeBaseline
 from stella.turn.stages import Composition
 from stella.turn.stages import Member
+from stella.verdict.again import AllowanceSpent
 from stella.verdict.again import Stop
 from stella.verdict.again import StoppedUnmet
 from stella.verdict.again import StopReason
@@ -37,6 +44,8 @@ from stella.wire.after_turn import AfterTurnAnswer
 from stella.wire.after_turn import AfterTurnRequest
 from stella.wire.before_turn import BeforeTurnAnswer
 from stella.wire.before_turn import ContextEntry
+from stella.wire.before_turn import PublishedSignal
+from stella.wire.before_turn import SignalValue
 from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.evidence import Artifact
@@ -46,6 +55,8 @@ from stella.wire.evidence import Provenance
 from stella.wire.evidence import Tampered
 from stella.wire.evidence import TamperState
 from stella.wire.grant import TestBaseline
+from stella.wire.points import Point
+from stella.wire.points import Signal
 from stella.wire.silence import Silence
 from tests.making.members import BUDGET
 from tests.making.members import arbiter
@@ -72,6 +83,12 @@ BOUND = PipelineBound(
     max_holds=2,
     signals={},
 )
+
+
+def parsed(text: str) -> Condition:
+    condition = parse_condition(text)
+    assert isinstance(condition, Condition)
+    return condition
 
 
 def setup(composition: Composition | None, **more: object) -> RunSetup:
@@ -159,6 +176,7 @@ def test_the_baseline_is_told_and_every_request_carries_the_grant() -> None:
     requests = [q.request for q in host.asked if isinstance(q, AskPlugin)]
     assert len(requests) == 3
     assert all(request.candidate == GRANT.candidate for request in requests)
+    assert {request.goal for request in requests} == {"[time] go"}
     assert [request.round for request in requests] == [0, 1, 2]
 
 
@@ -352,3 +370,167 @@ def test_a_stop_carries_its_outcome() -> None:
     last = host.facts(Continued)[-1]
     assert last.stop is not None
     assert Stop(stop=last.stop).outcome == end.outcome
+
+
+# ── rules of a run and of a round ────────────────────────────────────────────────────────────────
+
+
+def steps(host: Host) -> list[str]:
+    """What was asked of the host, in order, without what it was only told."""
+    found = []
+    for question in host.asked:
+        if isinstance(question, AskPlugin):
+            request = question.request
+            point = "after" if isinstance(request, AfterTurnRequest) else "before"
+            found.append(f"{question.member} {point} {request.stage}")
+        elif isinstance(question, TakeBaseline | AskModel | Inspect):
+            found.append(type(question).__name__)
+    return found
+
+
+def test_the_steps_of_a_round_stand_in_their_order() -> None:
+    """[D-16, G-30, Q-27] The watch looks before anybody is asked, and once more before judge."""
+    guide = steering("guide", (Step(name="execute"), Step(name="verify")), after=True)
+    answers = iter([BAD, GOOD])
+
+    def answered(member: str, request: Request) -> Answer | Silence:
+        if isinstance(request, AfterTurnRequest):
+            return next(answers) if member == "judge" else GOOD
+        return BeforeTurnAnswer(protocol_version=1)
+
+    host = Host(replies=[says()] * 2, plugin=answered, inspections=trees())
+    assert played(host, pipeline(guide, arbiter("judge"))).status is RunStatus.MET
+    one_round = [
+        *("guide before execute", "AskModel", "Inspect", "guide before verify"),
+        *("guide after verify", "judge after execute", "Inspect"),
+    ]
+    assert steps(host) == ["TakeBaseline", *one_round, *one_round]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        (Step(name="triage"),),
+        (Step(name="triage"), Step(name="execute", condition=parsed("plans"))),
+    ],
+    ids=["absent", "skipped"],
+)
+def test_the_turn_runs_whether_or_not_its_stage_does(program: tuple[Step, ...]) -> None:
+    """[D-17]"""
+    host = Host(replies=[says("ok")], plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1))
+    end = played(host, pipeline(steering("guide", program)))
+    assert (end.status, end.rounds) == (RunStatus.COMPLETED, 1)
+    assert steps(host)[1:3] == ["guide before triage", "AskModel"]
+
+
+def test_the_baseline_is_taken_once_and_is_no_evidence() -> None:
+    """[G-27] However many rounds there are, and whatever it said."""
+    host = Host(replies=[says()] * 3, plugin=lambda _m, _r: BAD, inspections=trees())
+    assert played(host, pipeline()).rounds == 3
+    assert steps(host).count("TakeBaseline") == 1
+    passed = Baselined(
+        program="pytest",
+        args=(),
+        baseline=TestBaseline.PASSED,
+        reason="exit-zero",
+        duration_ms=3,
+        watched=(),
+        complete=True,
+    )
+    granted = Granted(candidate=GRANT.candidate, baseline=passed)
+    silent = Host(replies=[says()], granted=granted)
+    assert played(silent, pipeline()).status is RunStatus.UNDECIDED
+
+
+def words(host: Host) -> list[str]:
+    """How every round stood to the one before it."""
+    return [fact.progress.value for fact in host.facts(Judged)]
+
+
+def test_only_the_bound_stops_a_run_whose_tree_cannot_be_measured() -> None:
+    """[J-23, D-44] Equal clauses are no standstill when nobody saw the tree."""
+    unseen = Inspection(finding=TamperState.CLEAN, artifacts=(), digest=None)
+    host = Host(replies=[says()] * 3, plugin=lambda _m, _r: BAD, inspections=[unseen] * 6)
+    end = played(host, pipeline())
+    assert words(host) == ["first", "unmeasured", "unmeasured"]
+    assert isinstance(end.outcome, StoppedUnmet)
+    assert isinstance(end.outcome.stopped, AllowanceSpent)
+
+
+def test_a_number_that_moves_is_progress_even_in_an_equal_tree() -> None:
+    """[J-20, D-44]"""
+    same = Inspection(finding=TamperState.CLEAN, artifacts=(), digest="sha256:1")
+    host = Host(
+        replies=[says()] * 3,
+        plugin=lambda _m, request: evidence(Flip.NOT_ATTEMPTED, x=9 - min(request.round, 1)),
+        inspections=[same] * 6,
+    )
+    end = played(host, pipeline(arbiter(rule=BUDGET, max_holds=8)), host_max_holds=8)
+    assert words(host) == ["first", "changed", "unchanged"]
+    assert (end.status, end.rounds) == (RunStatus.UNMET, 3)
+
+
+def test_a_member_below_arbiter_is_heard_and_decides_nothing() -> None:
+    """[D-39, D-41] Its perfect answer is told, and the arbiter's silence is what counts."""
+    guide = steering("guide", after=True)
+    host = Host(replies=[says()], plugin=lambda member, _r: GOOD if member == "guide" else NOBODY)
+    end = played(host, pipeline(guide, arbiter("judge")))
+    assert end.status is RunStatus.UNDECIDED
+    heard = {f.plugin: f.response for f in host.facts(Exchanged) if f.point is Point.AFTER_TURN}
+    assert heard["judge"] is None
+    assert heard["guide"] is not None
+    assert heard["guide"]["evidence"]["flip"] == "achieved"
+    (judged,) = host.facts(Judged)
+    assert judged.evidence.provenance is Provenance.HOST_OBSERVED
+    assert (judged.evidence.flip, judged.evidence.measurements) == (Flip.UNOBSERVABLE, {})
+
+
+def test_no_request_tells_a_plugin_what_the_watch_found() -> None:
+    """[D-42] Not in its own round and not in the next one."""
+    host = Host(replies=[says()] * 2, plugin=lambda _m, _r: GOOD, inspections=[EDITED] * 4)
+    assert played(host, pipeline()).rounds == 2
+    requests = [codec.encode(q.request) for q in host.asked if isinstance(q, AskPlugin)]
+    assert len(requests) == 2
+    for request in requests:
+        assert b"tamper" not in request
+        assert b"tests/t.py" not in request
+
+
+def test_what_either_look_found_is_one_finding_named_by_its_first_path() -> None:
+    """[G-40, J-51, Q-27] The value names one artifact, the record lists all with their kinds."""
+
+    def look(*found: tuple[str, str]) -> Inspection:
+        artifacts = tuple(ChangedArtifact(path=path, kinds=(kind,)) for path, kind in found)
+        finding = Tampered(tampered=Artifact(artifact=found[0][0]))
+        return Inspection(finding=finding, artifacts=artifacts, digest=None)
+
+    looks = [look(("b", "mode-changed")), look(("a", "added"), ("b", "edited"))]
+    host = Host(replies=[says()], plugin=lambda _m, _r: GOOD, inspections=looks)
+    played(host, pipeline(), host_max_holds=0)
+    (found,) = host.facts(TamperFound)
+    assert found.finding == Tampered(tampered=Artifact(artifact="a"))
+    listed = [(artifact.path, artifact.kinds) for artifact in found.artifacts]
+    assert listed == [("a", ("added",)), ("b", ("edited", "mode-changed"))]
+    (judged,) = host.facts(Judged)
+    assert judged.evidence.tamper == found.finding
+
+
+def test_the_bounds_of_a_run_are_the_hosts_whatever_a_plugin_asks_or_says() -> None:
+    """[J-5, D-19] The plugin asks for eight holds, and claims signals of every kind."""
+    claim = SignalValue(count=8)
+    published = PublishedSignal(signal=Signal.CANDIDATES, value=claim)
+    guide = steering("guide")
+
+    def answered(member: str, _request: Request) -> Answer:
+        if member == "judge":
+            return BAD
+        return BeforeTurnAnswer(protocol_version=1, publish=(published,))
+
+    host = Host(replies=[says()] * 3, plugin=answered, inspections=trees())
+    assert played(host, pipeline(guide, arbiter("judge", max_holds=8))).rounds == 3
+    states = [fact.state for fact in host.facts(Continued)]
+    assert [(s.holds_spent, s.host_max_holds, s.ceiling) for s in states] == [
+        (0, 2, None),
+        (1, 2, None),
+        (2, 2, None),
+    ]

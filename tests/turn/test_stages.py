@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from stella.turn.stages import compose
 from stella.turn.stages import mistyped
 from stella.turn.stages import opening_table
 from stella.turn.stages import value_of
+from stella.verdict.again import Grant
 from stella.verdict.rule import VerdictRule
 from stella.wire.before_turn import PublishedSignal
 from stella.wire.before_turn import SignalValue
@@ -166,3 +169,10 @@ def test_for_a_constant_table_late_and_early_evaluation_agree(
     member = composition.members[0]
     late = tuple(stage for stage in composition.before if member.runs(stage, table))
     assert late == resolve(steps, table)
+
+
+def test_without_an_arbiter_the_first_members_holds_are_asked_for() -> None:
+    """[D-36]"""
+    members = [replace(steering(name), max_holds=holds) for name, holds in (("a", 1), ("b", 2))]
+    assert compose(members).grant == Grant(participation=Grade.STEERING, max_holds=1)
+    assert compose([*members, arbiter("v", max_holds=None)]).grant.max_holds is None

@@ -1,4 +1,5 @@
 import ast
+import re
 from itertools import product
 from pathlib import Path
 
@@ -23,12 +24,21 @@ from stella.verdict.judge import examined
 from stella.verdict.judge import flip_credit
 from stella.verdict.judge import judge
 from stella.verdict.judge import judge_one
+from stella.verdict.rule import VerdictRule
 from stella.verdict.rule import rule_of
 from stella.wire.evidence import Flip
 from stella.wire.evidence import Provenance
 from stella.wire.evidence import Tamper
 from stella.wire.evidence import TamperState
+from stella.wire.points import Call
+from stella.wire.points import DriverVerb
+from stella.wire.points import Hook
+from stella.wire.points import Point
+from tests.making.verdicts import VECTORS
+from tests.making.verdicts import AgainVector
 from tests.making.verdicts import JudgeVector
+from tests.making.verdicts import ProgressVector
+from tests.making.verdicts import RunVector
 from tests.making.verdicts import as_written
 from tests.making.verdicts import clause
 from tests.making.verdicts import compact
@@ -218,3 +228,38 @@ def test_the_room_opens_nothing_and_waits_for_nothing() -> None:
         assert not [
             node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef | ast.Await)
         ]
+
+
+@pytest.mark.parametrize("path", sorted(VECTORS.glob("*")), ids=lambda path: path.name)
+def test_every_file_of_the_vectors_is_a_vector_of_one_kind(path: Path) -> None:
+    """A file that no test reads proves nothing; the format itself is in README.md."""
+    if path.name == "README.md":
+        return
+    assert re.fullmatch(r"[0-9]{2,3}-[a-z0-9-]+\.json", path.name)
+    kinds = (JudgeVector, AgainVector, ProgressVector, RunVector)
+    assert [path in vector_paths(kind) for kind in kinds].count(True) == 1
+
+
+def test_there_are_enough_vectors_for_somebody_who_writes_another_host() -> None:
+    """And no two of one number."""
+    numbers = [path.name.partition("-")[0] for path in VECTORS.glob("*.json")]
+    assert len(set(numbers)) == len(numbers)
+    assert len(numbers) >= 100
+
+
+def test_nothing_addresses_the_judge_and_a_rule_is_nothing_but_data() -> None:
+    """[J-2] No point, no call and no verb of the wire; a rule is its own text and numbers."""
+    spoken = {word.value for kind in (Point, Call, Hook, DriverVerb) for word in kind}
+    for name in ("judge", "again", "progress", "verdict"):
+        assert not [word for word in spoken if name in word.lower()]
+    assert codec.read(VerdictRule, codec.encode(TWO)) == TWO
+    assert plain_data(codec.plain(TWO))
+
+
+def plain_data(tree: object) -> bool:
+    """Whether a value is text and numbers all the way down."""
+    if isinstance(tree, dict):
+        return all(isinstance(key, str) and plain_data(value) for key, value in tree.items())
+    if isinstance(tree, list | tuple):
+        return all(map(plain_data, tree))
+    return isinstance(tree, str | int)

@@ -354,3 +354,21 @@ def test_a_baseline_that_could_not_be_observed_keeps_its_reason(root: Path) -> N
 def test_the_reasons_of_a_run_are_told_apart_from_those_of_a_status() -> None:
     assert NO_PLAN.reason is BaselineReason.NO_PLAN
     assert NO_PLAN.baseline is TestBaseline.NOT_RUN
+
+
+def test_the_plan_runs_as_every_child_of_the_host_does(root: Path) -> None:
+    """[G-13, T-6, T-7] A session of its own, the host's umask, three descriptors, no terminal."""
+    (root / "show.py").write_text(
+        "import os\n"
+        "own = os.getsid(0) != int(os.environ['SESSION'])\n"
+        "mask = os.umask(0)\n"
+        "held = [fd for fd in range(64) if os.path.exists(f'/proc/self/fd/{fd}')]\n"
+        "try:\n"
+        "    terminal = os.open('/dev/tty', os.O_RDWR)\n"
+        "except OSError:\n"
+        "    terminal = None\n"
+        "print(own, oct(mask), held, terminal, os.read(0, 1))\n"
+    )
+    env = {"SESSION": str(os.getsid(0))}
+    found = measured(root, f"{shlex.quote(sys.executable)} -S show.py", env=env)
+    assert found.tail == "True 0o77 [0, 1, 2] None b''\n"

@@ -109,3 +109,13 @@ def test_a_marker_is_found_behind_terminal_escapes(escape: str) -> None:
 def test_output_that_is_all_escapes_is_read_in_good_time() -> None:
     for piece in ("\x1b", "\x1b[", "\x1b]", "\x1bP", "\x1b[1;", "1 passed in 0."):
         reading(recognise(("pytest",)), 1, piece * 30_000)
+
+
+def test_the_reasons_are_the_closed_list() -> None:
+    """[G-22]"""
+    words = (
+        "no-plan not-started timed-out killed-by-signal infrastructure artifact-changed "
+        "interrupted internal-error usage-error nothing-collected collection-error import-error "
+        "build-error unknown-exit exit-zero exit-nonzero"
+    )
+    assert [reason.value for reason in BaselineReason] == words.split()
