@@ -17,6 +17,7 @@ from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Continued
 from stella.turn.facts import Exchanged
 from stella.turn.facts import Judged
+from stella.turn.facts import MessageAppended
 from stella.turn.facts import PipelineBound
 from stella.turn.facts import PluginFaulted
 from stella.turn.facts import RunStatus
@@ -27,6 +28,7 @@ from stella.turn.hold import run
 from stella.turn.loop import Transcript
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
+from stella.turn.questions import Change
 from stella.turn.questions import Granted
 from stella.turn.questions import Inspect
 from stella.turn.questions import Inspection
@@ -172,7 +174,9 @@ def test_the_baseline_is_told_and_every_request_carries_the_grant() -> None:
         replies=[says()] * 3, granted=granted, plugin=lambda _m, _r: BAD, inspections=trees()
     )
     played(host, pipeline())
-    assert host.facts(Baselined) == [baseline]
+    assert [(fact, durable) for _, fact, durable in host.told if isinstance(fact, Baselined)] == [
+        (baseline, True)
+    ]
     requests = [q.request for q in host.asked if isinstance(q, AskPlugin)]
     assert len(requests) == 3
     assert all(request.candidate == GRANT.candidate for request in requests)
@@ -337,7 +341,7 @@ def test_a_cancel_ends_the_run_without_a_verdict(kind: type[Ask[object]]) -> Non
 def test_a_cancel_in_a_plain_run_is_the_turns_own_end() -> None:
     host = Host(cancel=lambda question: isinstance(question, AskModel))
     end = played(host, None)
-    assert end.status is RunStatus.CANCELLED
+    assert (end.status, end.cancelled_by) == (RunStatus.CANCELLED, "test")
     assert end.turn is not None
 
 
@@ -534,3 +538,44 @@ def test_the_bounds_of_a_run_are_the_hosts_whatever_a_plugin_asks_or_says() -> N
         (1, 2, None),
         (2, 2, None),
     ]
+
+
+def made(path: str) -> tuple[Change, ...]:
+    return (Change(path=path, kind="created", before=None, after="1", added=2, removed=0),)
+
+
+def test_what_the_turn_changed_starts_the_stages_after_it() -> None:
+    """[D-26, D-16 step 4] Measured by the host, read by the conditions of the same round."""
+    conditions = [Step(name="verify", condition=parsed("mutating-actions > 0"))]
+    conditions.append(Step(name="reflect", condition=parsed("diff-lines > 2")))
+    guide = steering("guide", (Step(name="execute"), *conditions))
+    host = Host(
+        replies=[calls("bash"), says()],
+        changes=[made("a")],
+        plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1),
+    )
+    played(host, pipeline(guide))
+    asked = [step for step in steps(host) if step.startswith("guide")]
+    assert asked == ["guide before execute", "guide before verify"]
+
+
+def test_a_run_adds_up_its_turns_and_numbers_them_on() -> None:
+    """[D-19, E-2] Use and changes of every round, and each told under the turn it is of."""
+    host = Host(
+        replies=[calls("bash"), says(), calls("bash"), says()],
+        changes=[made("a"), made("b")],
+        plugin=lambda _m, request: GOOD if request.round else BAD,
+        inspections=trees(),
+    )
+    end = played(host, pipeline())
+    assert (end.rounds, end.tally.usage.model_calls, end.tally.usage.input_tokens) == (2, 4, 40)
+    assert end.changes.paths == ("a", "b")
+    for kind in (TamperFound, Judged, Continued):
+        assert [turn for turn, fact, _ in host.told if isinstance(fact, kind)] == ["t1", "t2"]
+    (correction,) = [fact for fact in host.facts(MessageAppended) if fact.origin == "correction"]
+    assert correction.label == "wrapper-verdict"
+    assert correction.text == host.models()[-1][-3].content
+    first, last = host.facts(Continued)
+    assert first.again is not None
+    assert first.again.correction.guidance.text in correction.text
+    assert (first.stop, last.again) == (None, None)

@@ -112,6 +112,7 @@ def test_the_opening_table_knows_the_facts_of_the_host() -> None:
     assert table[Signal.TEST_COMMAND] is True
     assert table[Signal.CANDIDATES] == 1
     assert table[Signal.BUDGET_METERED] is False
+    assert opening_table(test_command=False, metered=True)[Signal.BUDGET_METERED] is True
     assert table[Signal.QUESTIONS] == 0
     assert set(table) == set(Signal)
 

@@ -287,3 +287,17 @@ def test_a_cancel_ends_the_point_and_its_tree(tmp_path: Path) -> None:
 
     assert asyncio.run(cancelled()) < 10
     assert alive(mark) == []
+
+
+def test_a_process_stands_in_its_own_folder_and_before_no_terminal(tmp_path: Path) -> None:
+    """[G-3, T-5, T-6] The request is its only way to a workspace."""
+    program = (
+        "import os, sys\n"
+        "try:\n"
+        "    terminal = os.open('/dev/tty', os.O_RDWR)\n"
+        "except OSError:\n"
+        "    terminal = None\n"
+        "sys.exit(f'{os.getcwd()} {terminal}.')\n"
+    )
+    heard = silence(plugin(tmp_path, program))
+    assert f"stderr: {tmp_path.resolve()} None." in heard.message
