@@ -95,6 +95,7 @@ def seen(flip: Flip, **numbers: int) -> ObservedEvidence:
     return ObservedEvidence(flip=flip, measurements=numbers)
 
 
+@pytest.mark.behaviour("D-82")
 def test_a_met_run_says_on_whose_evidence_it_rests() -> None:
     """[D-82]"""
     baseline = Baselined(
@@ -150,6 +151,7 @@ def test_a_flip_that_nothing_can_earn_any_more_is_named(
     assert wanted in lines(done)
 
 
+@pytest.mark.behaviour("D-82")
 def test_an_unmet_run_says_every_clause_and_why_it_stopped() -> None:
     """[D-82]"""
     edited = TamperFound(
@@ -205,6 +207,7 @@ def test_every_stop_has_its_own_words(state: State, grant: Grant, words: str) ->
     assert words in lines(done)[0]
 
 
+@pytest.mark.behaviour("D-82")
 def test_an_undecided_run_says_what_is_unknown() -> None:
     """[D-82]"""
     shown = lines(finished(None, RunStatus.UNDECIDED))
@@ -214,6 +217,7 @@ def test_an_undecided_run_says_what_is_unknown() -> None:
     assert shown[3] == "  evidence: nobody answered"
 
 
+@pytest.mark.behaviour("D-82")
 def test_a_run_without_requirements_was_not_judged_and_says_so_with_its_faults() -> None:
     """[D-82, S-43]"""
     fault = PluginFaulted(plugin="p", point=Point.BEFORE_TURN, round=0, fault="Exit", message="x")

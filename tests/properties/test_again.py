@@ -41,6 +41,7 @@ from tests.properties import strategies as some
 replace = msgspec.structs.replace
 
 
+@pytest.mark.behaviour("J-1", "J-60")
 @some.PROOF
 @given(verdict=some.verdicts(), state=some.STATES, grant=some.GRANTS)
 def test_again_is_total(verdict: Verdict, state: State, grant: Grant) -> None:
@@ -48,6 +49,7 @@ def test_again_is_total(verdict: Verdict, state: State, grant: Grant) -> None:
     assert isinstance(again(verdict, state, grant), Continuation)
 
 
+@pytest.mark.behaviour("J-19", "J-60")
 @some.PROOF
 @given(previous=st.none() | some.STANDINGS, current=some.STANDINGS)
 def test_progress_is_total_and_keeps_to_its_table(
@@ -65,6 +67,7 @@ def test_progress_is_total_and_keeps_to_its_table(
             assert progress(current, current) is Progress.UNCHANGED
 
 
+@pytest.mark.behaviour("J-61")
 @some.PROOF
 @given(verdict=some.verdicts(some.TEXT), state=some.STATES, grant=some.GRANTS)
 def test_again_is_deterministic(verdict: Verdict, state: State, grant: Grant) -> None:
@@ -77,6 +80,7 @@ def test_again_is_deterministic(verdict: Verdict, state: State, grant: Grant) ->
 # ── the end of a run ─────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("J-21", "J-22", "J-72")
 @some.PROOF
 @given(
     verdict=some.unmets() | some.verdicts(),
@@ -113,6 +117,7 @@ ROUNDS = st.builds(
 )
 
 
+@pytest.mark.behaviour("J-23", "J-73")
 @some.PROOF
 @given(
     grant=some.ARBITERS | some.GRANTS,
@@ -156,6 +161,7 @@ def least(one: int | None, other: int | None) -> int | None:
     return min((each for each in (one, other) if each is not None), default=None)
 
 
+@pytest.mark.behaviour("J-74")
 @some.PROOF
 @given(
     verdict=some.unmets() | some.verdicts(),
@@ -181,6 +187,7 @@ def test_less_never_turns_a_stop_into_a_continuation(
         assert isinstance(again(verdict, weaker, lower), Stop)
 
 
+@pytest.mark.behaviour("J-75")
 @some.PROOF
 @given(clauses=some.clause_lists(), state=some.STATES, grant=some.ARBITERS)
 def test_the_closing_line_tells_the_truth(
@@ -204,6 +211,7 @@ def test_the_closing_line_tells_the_truth(
     assert (LAST_HOLD in said.correction.guidance.text.split("\n")) == last
 
 
+@pytest.mark.behaviour("J-26", "J-76")
 @some.PROOF
 @given(clauses=some.clause_lists(), spent=some.U32, bound=some.U32)
 def test_guidance_has_one_line_for_each_clause(
@@ -235,6 +243,7 @@ FORMS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
 }
 
 
+@pytest.mark.behaviour("J-77")
 @pytest.mark.parametrize("name", FORMS)
 @some.PROOF
 @given(data=st.data())

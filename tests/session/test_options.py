@@ -1,11 +1,14 @@
 from pathlib import Path
 
+import pytest
+
 from stella import limits
 from stella.authority.gate import Mode
 from stella.session.options import Options
 from stella.session.options import Pipeline
 
 
+@pytest.mark.behaviour("J-5")
 def test_what_nobody_set_is_the_default() -> None:
     """[D-45, G-11, E-80]"""
     options = Options(

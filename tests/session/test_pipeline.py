@@ -74,6 +74,7 @@ def test_without_a_pipeline_nothing_is_bound(tmp_path: Path) -> None:
     assert bind(options(root, tmp_path / "home", model), root) is None
 
 
+@pytest.mark.behaviour("D-11")
 @pytest.mark.behaviour("K-44", "B58")
 def test_a_process_gets_exactly_its_names_and_never_a_credential(tmp_path: Path) -> None:
     """[T-10, T-11, D-11, D-45]"""
@@ -98,6 +99,7 @@ def test_a_process_gets_exactly_its_names_and_never_a_credential(tmp_path: Path)
     assert bound.composition.variant == "survey-v1"
 
 
+@pytest.mark.behaviour("D-12")
 def test_the_bound_pipeline_is_recorded_with_digests(tmp_path: Path) -> None:
     """[J2-40]"""
     root = project(tmp_path / "work")
@@ -113,6 +115,7 @@ def test_the_bound_pipeline_is_recorded_with_digests(tmp_path: Path) -> None:
     assert len(bound.fact.signals) == len(Signal)
 
 
+@pytest.mark.behaviour("D-21")
 def test_a_plugin_without_a_wrapper_has_the_one_stage_of_the_turn() -> None:
     """[D-21, M-36]"""
     member = member_of(plugin("bare"))
@@ -135,6 +138,7 @@ timeout_secs = 5
 """
 
 
+@pytest.mark.behaviour("D-11")
 @pytest.mark.parametrize("asks", [limits.CHILD_TURNS_PER_RUN, limits.CHILD_TURNS_PER_RUN + 1])
 def test_child_turns_beyond_the_bound_are_said_to_be_lowered(tmp_path: Path, asks: int) -> None:
     """[D-11]"""

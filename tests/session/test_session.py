@@ -90,6 +90,7 @@ def test_a_held_turn_is_mended_and_met(tmp_path: Path) -> None:
     assert [pin.path for pin in baseline.watched] == ["check.py"]
 
 
+@pytest.mark.behaviour("G-10", "Q-25")
 @pytest.mark.behaviour("K-105")
 def test_the_grant_carries_the_words_as_typed_and_nothing_of_the_host(tmp_path: Path) -> None:
     """[G-10, W-23]"""
@@ -103,6 +104,7 @@ def test_the_grant_carries_the_words_as_typed_and_nothing_of_the_host(tmp_path: 
     assert "timeout" not in request
 
 
+@pytest.mark.behaviour("D-10")
 def test_nothing_is_on_disk_when_a_run_is_refused(tmp_path: Path) -> None:
     """[D-10, S-23]"""
     root = project(tmp_path / "work")
@@ -317,6 +319,7 @@ def test_what_a_dead_session_left_is_swept_and_what_a_living_one_uses_is_not(
     )
 
 
+@pytest.mark.behaviour("Q-29")
 def test_a_record_that_changes_during_a_session_is_a_notice_and_has_no_effect(
     tmp_path: Path,
 ) -> None:
@@ -351,6 +354,7 @@ def crowded(tmp_path: Path) -> tuple[Path, Path]:
     return root, home
 
 
+@pytest.mark.behaviour("D-10", "D-77", "D-83")
 @pytest.mark.parametrize(
     ("names", "command", "model", "kind"),
     [
@@ -380,6 +384,7 @@ def test_the_first_step_that_fails_is_the_one_that_refuses(
     assert not (root / ".stella" / "private").exists()
 
 
+@pytest.mark.behaviour("G-8", "D-11")
 def test_what_a_person_should_know_is_told_before_round_0(tmp_path: Path) -> None:
     """[D-11, G-8, G-33, G-41]"""
     root, home = project(tmp_path / "work"), tmp_path / "home"
@@ -406,6 +411,7 @@ def test_what_a_person_should_know_is_told_before_round_0(tmp_path: Path) -> Non
     assert done.result.status is RunStatus.UNDECIDED
 
 
+@pytest.mark.behaviour("G-9", "D-11")
 def test_a_test_program_that_is_not_there_yet_is_a_warning(tmp_path: Path) -> None:
     """[D-11, D-77, G-9] And the run goes on, with a baseline that nobody observed."""
     root, home = project(tmp_path / "work"), tmp_path / "home"
@@ -427,6 +433,7 @@ print(json.dumps({{"point": "before_turn", "body": {{"protocol_version": 1, "con
 """
 
 
+@pytest.mark.behaviour("D-9")
 def test_only_a_selected_plugin_is_asked(tmp_path: Path) -> None:
     """[D-9] Installed and accepted is not enough."""
     root, home = project(tmp_path / "work"), tmp_path / "home"
@@ -443,6 +450,7 @@ def test_only_a_selected_plugin_is_asked(tmp_path: Path) -> None:
     assert asked.read_text("utf-8") == "asked\n"
 
 
+@pytest.mark.behaviour("D-15")
 def test_every_request_has_a_process_of_its_own(tmp_path: Path) -> None:
     """[D-15] Within a round and from one to the next."""
     root, home = project(tmp_path / "work"), tmp_path / "home"
@@ -461,6 +469,7 @@ def test_every_request_has_a_process_of_its_own(tmp_path: Path) -> None:
     assert len(set(pids)) == 4
 
 
+@pytest.mark.behaviour("G-13")
 def test_the_granted_test_has_the_persons_environment_without_a_credential(tmp_path: Path) -> None:
     """[G-13, T-11]"""
     root, home = project(tmp_path / "work"), tmp_path / "home"
@@ -477,6 +486,7 @@ def test_the_granted_test_has_the_persons_environment_without_a_credential(tmp_p
     assert secret not in seen
 
 
+@pytest.mark.behaviour("D-77")
 def test_an_undecided_turn_is_stopped_and_never_held(tmp_path: Path) -> None:
     """[D-77, J-21] The plugin observed nothing; there is nothing to correct."""
     root, home = project(tmp_path / "work"), tmp_path / "home"

@@ -50,6 +50,7 @@ async def looked(watch: Watching) -> Inspection:
     return await watch.inspect()
 
 
+@pytest.mark.behaviour("G-20")
 def test_the_baseline_is_granted_and_its_artifacts_are_pinned(tmp_path: Path) -> None:
     """[G-20, G-31]"""
     watch = watching(tmp_path)
@@ -150,6 +151,7 @@ def test_a_workspace_that_is_gone_is_unmeasured_and_never_clean(tmp_path: Path) 
     watch.telling.journal.close()
 
 
+@pytest.mark.behaviour("G-12")
 def test_without_a_test_nothing_is_granted_to_run_and_nothing_is_checked(tmp_path: Path) -> None:
     """[G-12]"""
     watch = watching(tmp_path, command=None)
@@ -195,6 +197,7 @@ def test_a_failure_that_a_plugin_would_not_see_is_no_baseline_and_is_told(tmp_pa
     watch.telling.journal.close()
 
 
+@pytest.mark.behaviour("G-30", "G-34")
 @pytest.mark.behaviour("K-100")
 def test_a_test_that_rewrites_itself_is_no_baseline_and_is_pinned_once_more(tmp_path: Path) -> None:
     """[G-30, G-34] The set was pinned before the test ran, and again before round 0."""

@@ -82,6 +82,7 @@ def conditional(name: str, text: str) -> Step:
     return Step(name=name, condition=parse_condition(text))  # type: ignore[arg-type]  # it parses
 
 
+@pytest.mark.behaviour("D-30")
 def test_context_becomes_messages_in_the_order_of_arrival() -> None:
     """[D-30]"""
     answer = BeforeTurnAnswer(
@@ -95,6 +96,7 @@ def test_context_becomes_messages_in_the_order_of_arrival() -> None:
     assert [fact.origin for fact in host.facts(MessageAppended)] == ["plugin:guide"] * 2
 
 
+@pytest.mark.behaviour("D-24")
 @pytest.mark.behaviour("K-55")
 def test_a_later_stage_is_told_what_an_earlier_one_published_and_a_new_round_starts_empty() -> None:
     """[D-24]"""
@@ -120,6 +122,7 @@ def test_a_later_stage_is_told_what_an_earlier_one_published_and_a_new_round_sta
     ]
 
 
+@pytest.mark.behaviour("D-24")
 @pytest.mark.behaviour("K-127", "K-128")
 def test_a_published_count_starts_a_later_stage_in_this_round_and_the_next() -> None:
     """[D-20, D-24]"""
@@ -136,6 +139,7 @@ def test_a_published_count_starts_a_later_stage_in_this_round_and_the_next() -> 
     assert asked[3].published == ()
 
 
+@pytest.mark.behaviour("D-25")
 @pytest.mark.behaviour("K-129")
 def test_a_fact_of_the_host_is_forwarded_and_keeps_the_hosts_value() -> None:
     """[D-25]"""
@@ -148,6 +152,7 @@ def test_a_fact_of_the_host_is_forwarded_and_keeps_the_hosts_value() -> None:
     assert [fact.code for fact in host.facts(Noticed)] == ["host_signal"]
 
 
+@pytest.mark.behaviour("D-29")
 @pytest.mark.behaviour("K-54")
 def test_an_undeclared_role_drops_the_whole_contribution() -> None:
     """[D-29, W-51]"""
@@ -171,6 +176,7 @@ def test_a_role_where_none_is_declared_says_so() -> None:
     assert "it declares none" in host.facts(PluginFaulted)[0].message
 
 
+@pytest.mark.behaviour("D-29")
 @pytest.mark.parametrize(
     ("published", "words"),
     [
@@ -196,6 +202,7 @@ def test_role_and_scope_are_said_to_be_without_effect() -> None:
     assert [fact.code for fact in host.facts(Noticed)] == ["role_unused", "scope_unused"]
 
 
+@pytest.mark.behaviour("D-23", "D-37")
 def test_a_member_is_asked_only_what_it_declares() -> None:
     """[D-23]"""
     host = Host(plugin=lambda _m, _r: NOTHING)
@@ -257,6 +264,7 @@ def test_a_stage_that_reads_the_changes_is_skipped_when_there_are_none() -> None
     assert last.stage == "execute"
 
 
+@pytest.mark.behaviour("D-26")
 def test_an_unmeasured_turn_keeps_the_previous_signals() -> None:
     """[D-26]"""
     doing = asking(steering())
@@ -267,6 +275,7 @@ def test_an_unmeasured_turn_keeps_the_previous_signals() -> None:
     assert doing.table[Signal.DIFF_LINES] == 9
 
 
+@pytest.mark.behaviour("D-28")
 @pytest.mark.behaviour("K-131")
 def test_context_after_the_turn_is_dropped_with_a_notice_and_its_publish_counts() -> None:
     """[D-28]"""
@@ -312,6 +321,7 @@ def test_a_plugin_silent_before_and_after_contributes_nothing() -> None:
     assert host.play(doing.after("t1", 0, END)) is None
 
 
+@pytest.mark.behaviour("D-39")
 @pytest.mark.behaviour("K-179")
 def test_only_the_arbiters_answer_is_evidence() -> None:
     """[D-39]"""
@@ -322,6 +332,7 @@ def test_only_the_arbiters_answer_is_evidence() -> None:
     assert folded(composition, {**answers, "v": own}) == own
 
 
+@pytest.mark.behaviour("D-40")
 def test_without_an_arbiter_answers_fold_in_selection_order() -> None:
     """[D-40]"""
     composition = composed(steering("a"), steering("b"), steering("c"))
@@ -336,6 +347,7 @@ def test_without_an_arbiter_answers_fold_in_selection_order() -> None:
     assert merged.measurements == {"x": 1, "y": 5, "z": 9}
 
 
+@pytest.mark.behaviour("D-41")
 def test_without_an_arbiter_and_without_answers_nobody_answered() -> None:
     """[D-41]"""
     assert folded(composed(steering("a")), {}) is None
@@ -348,6 +360,7 @@ def test_asking_is_a_question_for_one_member() -> None:
     assert len(asked) == 1
 
 
+@pytest.mark.behaviour("D-20")
 def test_the_conditions_of_a_stage_are_read_once_before_it() -> None:
     """[D-20] What a member publishes in a stage starts nobody in that same stage."""
     first = steering("a", (Step(name="triage"),))
@@ -361,6 +374,7 @@ def test_the_conditions_of_a_stage_are_read_once_before_it() -> None:
     assert [q.member for q in host.asked if isinstance(q, AskPlugin)] == ["a", "a", "b"]
 
 
+@pytest.mark.behaviour("D-23", "D-37")
 def test_each_member_is_asked_as_itself_and_told_what_came_before_it() -> None:
     """[D-23, D-37] In selection order, also within one stage."""
     members = [replace(steering(name), wrapper=f"{name}-v1") for name in ("b", "a")]
@@ -379,6 +393,7 @@ def test_each_member_is_asked_as_itself_and_told_what_came_before_it() -> None:
     assert [[p.signal for p in request.published] for request in asked] == [[], [Signal.VERIFIES]]
 
 
+@pytest.mark.behaviour("D-24", "D-33")
 def test_two_values_for_one_signal_both_stand_and_the_later_one_counts() -> None:
     """[D-24, D-33]"""
     counts = [publishes(Signal.QUESTIONS, count=count) for count in (3, 0)]
@@ -395,6 +410,7 @@ HOSTS_OWN = {
 }
 
 
+@pytest.mark.behaviour("D-25")
 @pytest.mark.parametrize("signal", Signal)
 def test_any_member_publishes_any_signal_and_the_hosts_own_stay_the_hosts(signal: Signal) -> None:
     """[D-25]"""
@@ -410,6 +426,7 @@ def test_any_member_publishes_any_signal_and_the_hosts_own_stay_the_hosts(signal
     assert [fact.code for fact in host.facts(Noticed)] == ["host_signal"] * own
 
 
+@pytest.mark.behaviour("D-16")
 def test_everyone_who_may_is_asked_after_the_turn_whatever_ran() -> None:
     """[D-16 step 6] In selection order, also a member none of whose stages ran."""
     idle = steering("idle", (conditional("execute", "plans"),), after=True)
@@ -419,3 +436,23 @@ def test_everyone_who_may_is_asked_after_the_turn_whatever_ran() -> None:
     host.play(doing.after("t1", 0, END))
     asked = [(q.member, q.request.stage) for q in host.asked if isinstance(q, AskPlugin)]
     assert asked == [("idle", None), ("verify", "execute")]
+
+
+@pytest.mark.behaviour("Q-8")
+def test_a_member_none_of_whose_stages_ran_is_told_none() -> None:
+    """[Q-8, W-18] What ran in an earlier round is past."""
+    once = steering("once", (conditional("triage", "no-plans"),), after=True)
+    plans = publishes(Signal.PLANS, boolean=True)
+
+    def answered(_member: str, request: Request) -> Answer:
+        if isinstance(request, AfterTurnRequest):
+            return observed()
+        return BeforeTurnAnswer(protocol_version=1, publish=(plans,))
+
+    host = Host(plugin=answered)
+    doing = asking(once)
+    for number in (0, 1):
+        host.play(doing.before(f"t{number}", number))
+        host.play(doing.after(f"t{number}", number, END))
+    asked = [r.stage for r in requests(host) if isinstance(r, AfterTurnRequest)]
+    assert asked == ["triage", None]

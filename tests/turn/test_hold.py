@@ -133,6 +133,7 @@ def trees() -> Iterator[Inspection]:
         yield from (seen, seen)
 
 
+@pytest.mark.behaviour("D-6")
 def test_without_a_pipeline_one_turn_is_the_run() -> None:
     """[D-6]"""
     host = Host(replies=[says("ok")])
@@ -158,6 +159,7 @@ def test_a_met_rule_ends_the_run_met() -> None:
     assert durable == ["turn_ended", "verdict", "continuation"]
 
 
+@pytest.mark.behaviour("G-20", "D-13")
 def test_the_baseline_is_told_and_every_request_carries_the_grant() -> None:
     """[D-13, G-20]"""
     baseline = Baselined(
@@ -184,6 +186,7 @@ def test_the_baseline_is_told_and_every_request_carries_the_grant() -> None:
     assert [request.round for request in requests] == [0, 1, 2]
 
 
+@pytest.mark.behaviour("J-31")
 @pytest.mark.behaviour("K-56", "A1")
 def test_a_failing_budget_is_held_to_the_bound_and_the_correction_comes_last() -> None:
     """[J-25, D-16]"""
@@ -265,6 +268,7 @@ def test_what_the_first_look_found_stays_found() -> None:
     assert end.status is RunStatus.UNDECIDED
 
 
+@pytest.mark.behaviour("J-8", "D-77")
 @pytest.mark.behaviour("K-53")
 def test_a_steering_plugin_that_crashes_leaves_the_turn_alone() -> None:
     """[D-77, J-8]"""
@@ -276,6 +280,7 @@ def test_a_steering_plugin_that_crashes_leaves_the_turn_alone() -> None:
     assert [fact.point.value for fact in host.facts(PluginFaulted)] == ["before_turn"]
 
 
+@pytest.mark.behaviour("D-77")
 @pytest.mark.behaviour("K-60", "A2")
 def test_an_arbiter_that_falls_silent_is_undecided_and_never_held() -> None:
     """[D-41, J-12]"""
@@ -295,6 +300,7 @@ def test_only_an_arbiter_may_hold() -> None:
     assert (end.status, end.rounds) == (RunStatus.COMPLETED, 1)
 
 
+@pytest.mark.behaviour("D-18", "D-84")
 def test_the_step_limit_ends_the_run_stopped_whatever_the_verdict() -> None:
     """[D-18, D-84]"""
     host = Host(replies=[calls("bash")], plugin=lambda _m, _r: GOOD)
@@ -303,6 +309,7 @@ def test_the_step_limit_ends_the_run_stopped_whatever_the_verdict() -> None:
     assert isinstance(end.verdict, Met)
 
 
+@pytest.mark.behaviour("D-18")
 def test_an_unmet_turn_cut_by_a_limit_buys_no_round() -> None:
     """[D-18]"""
     host = Host(replies=[calls("bash")], plugin=lambda _m, _r: BAD)
@@ -313,6 +320,7 @@ def test_an_unmet_turn_cut_by_a_limit_buys_no_round() -> None:
     assert stop.state.ceiling.value == "steps"
 
 
+@pytest.mark.behaviour("D-18", "D-77", "D-84")
 def test_a_failed_turn_is_judged_and_not_continued() -> None:
     """[D-18]"""
     host = Host(
@@ -324,6 +332,7 @@ def test_a_failed_turn_is_judged_and_not_continued() -> None:
     assert not host.facts(Continued)
 
 
+@pytest.mark.behaviour("D-14")
 @pytest.mark.parametrize("kind", [TakeBaseline, AskModel, AskPlugin])
 def test_a_cancel_ends_the_run_without_a_verdict(kind: type[Ask[object]]) -> None:
     """[D-14]"""
@@ -345,6 +354,7 @@ def test_a_cancel_in_a_plain_run_is_the_turns_own_end() -> None:
     assert end.turn is not None
 
 
+@pytest.mark.behaviour("J-31", "D-16")
 def test_contributions_stand_between_the_prompt_and_the_correction() -> None:
     """[E-132]"""
     guide, judge = steering("guide"), arbiter("verify")
@@ -392,6 +402,7 @@ def steps(host: Host) -> list[str]:
     return found
 
 
+@pytest.mark.behaviour("G-30", "D-16")
 def test_the_steps_of_a_round_stand_in_their_order() -> None:
     """[D-16, G-30, Q-27] The watch looks before anybody is asked, and once more before judge."""
     guide = steering("guide", (Step(name="execute"), Step(name="verify")), after=True)
@@ -411,6 +422,7 @@ def test_the_steps_of_a_round_stand_in_their_order() -> None:
     assert steps(host) == ["TakeBaseline", *one_round, *one_round]
 
 
+@pytest.mark.behaviour("D-17")
 @pytest.mark.parametrize(
     "program",
     [
@@ -427,6 +439,7 @@ def test_the_turn_runs_whether_or_not_its_stage_does(program: tuple[Step, ...]) 
     assert steps(host)[1:3] == ["guide before triage", "AskModel"]
 
 
+@pytest.mark.behaviour("G-27")
 def test_the_baseline_is_taken_once_and_is_no_evidence() -> None:
     """[G-27] However many rounds there are, and whatever it said."""
     host = Host(replies=[says()] * 3, plugin=lambda _m, _r: BAD, inspections=trees())
@@ -451,6 +464,7 @@ def words(host: Host) -> list[str]:
     return [fact.progress.value for fact in host.facts(Judged)]
 
 
+@pytest.mark.behaviour("J-23", "D-44", "K-117")
 def test_only_the_bound_stops_a_run_whose_tree_cannot_be_measured() -> None:
     """[J-23, D-44] Equal clauses are no standstill when nobody saw the tree."""
     unseen = Inspection(finding=TamperState.CLEAN, artifacts=(), digest=None)
@@ -461,6 +475,7 @@ def test_only_the_bound_stops_a_run_whose_tree_cannot_be_measured() -> None:
     assert isinstance(end.outcome.stopped, AllowanceSpent)
 
 
+@pytest.mark.behaviour("J-20", "D-44", "K-116")
 def test_a_number_that_moves_is_progress_even_in_an_equal_tree() -> None:
     """[J-20, D-44]"""
     same = Inspection(finding=TamperState.CLEAN, artifacts=(), digest="sha256:1")
@@ -474,6 +489,7 @@ def test_a_number_that_moves_is_progress_even_in_an_equal_tree() -> None:
     assert (end.status, end.rounds) == (RunStatus.UNMET, 3)
 
 
+@pytest.mark.behaviour("D-39", "D-41", "K-179")
 def test_a_member_below_arbiter_is_heard_and_decides_nothing() -> None:
     """[D-39, D-41] Its perfect answer is told, and the arbiter's silence is what counts."""
     guide = steering("guide", after=True)
@@ -489,6 +505,7 @@ def test_a_member_below_arbiter_is_heard_and_decides_nothing() -> None:
     assert (judged.evidence.flip, judged.evidence.measurements) == (Flip.UNOBSERVABLE, {})
 
 
+@pytest.mark.behaviour("D-42")
 def test_no_request_tells_a_plugin_what_the_watch_found() -> None:
     """[D-42] Not in its own round and not in the next one."""
     host = Host(replies=[says()] * 2, plugin=lambda _m, _r: GOOD, inspections=[EDITED] * 4)
@@ -500,6 +517,7 @@ def test_no_request_tells_a_plugin_what_the_watch_found() -> None:
         assert b"tests/t.py" not in request
 
 
+@pytest.mark.behaviour("J-51", "G-40", "K-113")
 def test_what_either_look_found_is_one_finding_named_by_its_first_path() -> None:
     """[G-40, J-51, Q-27] The value names one artifact, the record lists all with their kinds."""
 
@@ -519,6 +537,7 @@ def test_what_either_look_found_is_one_finding_named_by_its_first_path() -> None
     assert judged.evidence.tamper == found.finding
 
 
+@pytest.mark.behaviour("J-5", "J-24", "D-19")
 def test_the_bounds_of_a_run_are_the_hosts_whatever_a_plugin_asks_or_says() -> None:
     """[J-5, D-19] The plugin asks for eight holds, and claims signals of every kind."""
     claim = SignalValue(count=8)
@@ -544,6 +563,7 @@ def made(path: str) -> tuple[Change, ...]:
     return (Change(path=path, kind="created", before=None, after="1", added=2, removed=0),)
 
 
+@pytest.mark.behaviour("D-20", "D-26")
 def test_what_the_turn_changed_starts_the_stages_after_it() -> None:
     """[D-26, D-16 step 4] Measured by the host, read by the conditions of the same round."""
     conditions = [Step(name="verify", condition=parsed("mutating-actions > 0"))]
@@ -559,6 +579,7 @@ def test_what_the_turn_changed_starts_the_stages_after_it() -> None:
     assert asked == ["guide before execute", "guide before verify"]
 
 
+@pytest.mark.behaviour("D-19")
 def test_a_run_adds_up_its_turns_and_numbers_them_on() -> None:
     """[D-19, E-2] Use and changes of every round, and each told under the turn it is of."""
     host = Host(
