@@ -415,7 +415,7 @@ HOSTS_OWN = {
 def test_any_member_publishes_any_signal_and_the_hosts_own_stay_the_hosts(signal: Signal) -> None:
     """[D-25]"""
     value = {"count": 7} if signal in COUNTS else {"boolean": signal is not Signal.TEST_COMMAND}
-    claim = publishes(signal, **value)  # type: ignore[arg-type]  # one of two kinds
+    claim = publishes(signal, **value)
     host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=(claim,)))
     doing = asking(steering())
     before = doing.table[signal]
