@@ -1,15 +1,18 @@
 """The laws of again and progress [J-60, J-61, J-72 to J-76] and of every form [J-77]."""
 
+import json
 from itertools import product
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from stella import codec
 from stella import limits
+from stella.codec import Refused
 from stella.verdict.again import Another
 from stella.verdict.again import Ceiling
 from stella.verdict.again import Continuation
@@ -239,6 +242,7 @@ FORMS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
     "evidence": (EvidenceSet, some.evidences(some.TEXT)),
     "verdict": (Verdict, some.verdicts(some.TEXT)),
     "state": (State, some.STATES),
+    "grant": (Grant, some.GRANTS),
     "continuation": (Continuation, CONTINUATIONS),
 }
 
@@ -253,3 +257,24 @@ def test_every_form_reads_back_to_an_equal_value(name: str, data: st.DataObject)
     value = data.draw(strategy)
     assert codec.read(kind, codec.encode(value)) == value
     assert codec.read(kind, codec.canonical(value)) == value
+
+
+def tables(tree: Any) -> list[dict[str, Any]]:
+    """Every table of a plain value, itself included."""
+    if isinstance(tree, dict):
+        return [tree, *(table for value in tree.values() for table in tables(value))]
+    return [table for each in tree for table in tables(each)] if isinstance(tree, list) else []
+
+
+@pytest.mark.behaviour("J-50")
+@pytest.mark.parametrize("name", FORMS)
+@settings(some.PROOF, max_examples=300)
+@given(data=st.data())
+def test_no_form_takes_a_foreign_key(name: str, data: st.DataObject) -> None:
+    """[J-50] Wherever in the value it stands."""
+    kind, strategy = FORMS[name]
+    value = data.draw(strategy)
+    tree = json.loads(codec.encode(value))
+    data.draw(st.sampled_from(tables(tree)))["a key of nobody"] = {}
+    with pytest.raises(Refused):
+        codec.read(kind, json.dumps(tree).encode())

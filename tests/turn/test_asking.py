@@ -456,3 +456,40 @@ def test_a_member_none_of_whose_stages_ran_is_told_none() -> None:
         host.play(doing.after(f"t{number}", number, END))
     asked = [r.stage for r in requests(host) if isinstance(r, AfterTurnRequest)]
     assert asked == ["triage", None]
+
+
+LATE = {
+    "context": {"context": (ContextEntry(label="x", text="y"),)},
+    "role": {"role": "planner"},
+    "scope": {"scope": ("src",)},
+    "nothing": {
+        "publish": (PublishedSignal(signal=Signal.PLANS, value=SignalValue(boolean=True)),)
+    },
+}
+
+
+@pytest.mark.behaviour("D-28")
+@pytest.mark.parametrize("late", LATE)
+def test_whatever_comes_too_late_is_told_and_what_is_published_is_not(late: str) -> None:
+    """[D-28]"""
+    answer = BeforeTurnAnswer(protocol_version=1, **LATE[late])  # type: ignore[arg-type]  # by name
+    member = steering("s", (Step(name="reflect"),), roles=frozenset({"planner"}))
+    host = Host(plugin=lambda _m, _r: answer)
+    host.play(asking(member).after("t1", 0, END))
+    assert [fact.code for fact in host.facts(Noticed)] == ["too_late"] * (late != "nothing")
+
+
+def test_a_fault_without_output_has_none_in_its_record() -> None:
+    """[J2-44]"""
+    host = Host()
+    host.play(asking(arbiter()).after("t1", 0, END))
+    assert [fact.stdout_b64 for fact in host.facts(PluginFaulted)] == [None]
+
+
+def test_a_role_is_shown_as_it_was_given_and_safely() -> None:
+    """[D-29, C-3]"""
+    answer = BeforeTurnAnswer(protocol_version=1, role="plan\nner")
+    host = Host(plugin=lambda _m, _r: answer)
+    host.play(asking(steering("s", roles=frozenset({"planner"}))).before("t1", 0))
+    (fault,) = host.facts(PluginFaulted)
+    assert fault.message.startswith('s before_turn: role "plan ner" is not declared; ')

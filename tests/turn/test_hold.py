@@ -22,6 +22,7 @@ from stella.turn.facts import PipelineBound
 from stella.turn.facts import PluginFaulted
 from stella.turn.facts import RunStatus
 from stella.turn.facts import TamperFound
+from stella.turn.hold import CEILINGS
 from stella.turn.hold import RunEnd
 from stella.turn.hold import RunSetup
 from stella.turn.hold import run
@@ -600,3 +601,15 @@ def test_a_run_adds_up_its_turns_and_numbers_them_on() -> None:
     assert first.again is not None
     assert first.again.correction.guidance.text in correction.text
     assert (first.stop, last.again) == (None, None)
+
+
+@pytest.mark.behaviour("D-18")
+def test_each_limit_of_a_turn_is_a_ceiling_of_the_run() -> None:
+    """[D-18, J-52, E-80]"""
+    assert {cause.value: ceiling.value for cause, ceiling in CEILINGS.items()} == {
+        "step_limit": "steps",
+        "stuck_loop": "steps",
+        "money_limit": "money",
+        "token_limit": "money",
+        "time_limit": "time",
+    }
