@@ -567,3 +567,12 @@ def test_a_start_up_file_of_its_own_that_is_linked_later_is_found(tmp_path: Path
     )
     os.link(tmp_path / "x.pth", tmp_path / "second.txt")
     assert watch.compare().artifacts[0].kinds == (ChangeKind.HARD_LINKED,)
+
+
+@pytest.mark.behaviour("G-38")
+@pytest.mark.parametrize("name", ["conftest.py", "pytest.ini", "sitecustomize.py", "tox.ini"])
+@pytest.mark.parametrize("text", ["", "a = 1\n"], ids=["empty", "toml"])
+def test_a_name_that_appears_counts_whatever_is_in_it(root: Path, name: str, text: str) -> None:
+    """[G-38] Only of pyproject.toml are the contents asked for."""
+    watch = watching(root, COMMAND)
+    assert kinds(after(watch, editing(name, text))) == {name: ["added"]}
