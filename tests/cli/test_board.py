@@ -1,5 +1,7 @@
 """The board at the end of a run: requirement by requirement, on whose evidence [S-43, D-82]."""
 
+from dataclasses import replace
+
 import pytest
 
 from stella.cli.board import board
@@ -258,3 +260,10 @@ def test_every_reason_has_its_own_words(reason: Reason, words: str) -> None:
     assert words in text
     others = {reason_words(each) for each in Unknowable if each is not reason}
     assert text not in others
+
+
+@pytest.mark.behaviour("D-82")
+def test_a_run_that_ended_before_it_was_judged_says_so() -> None:
+    """[D-14, D-82] It has a rule and nobody's evidence."""
+    done = replace(finished(None, RunStatus.CANCELLED), evidence=None)
+    assert lines(done)[:2] == ["cancelled: after 3 rounds", "nothing was judged"]
