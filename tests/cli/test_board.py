@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from stella.cli.board import board
@@ -266,4 +267,10 @@ def test_every_reason_has_its_own_words(reason: Reason, words: str) -> None:
 def test_a_run_that_ended_before_it_was_judged_says_so() -> None:
     """[D-14, D-82] It has a rule and nobody's evidence."""
     done = replace(finished(None, RunStatus.CANCELLED), evidence=None)
-    assert lines(done)[:2] == ["cancelled: after 3 rounds", "nothing was judged"]
+    assert lines(done)[:3] == [
+        "cancelled: after 3 rounds",
+        "nothing was judged",
+        "cost 0.0000 USD, 0 steps",
+    ]
+    unpriced = replace(done, result=msgspec.structs.replace(done.result, cost_usd=None))
+    assert "cost unknown (no price for the model), 0 steps" in lines(unpriced)
