@@ -59,6 +59,7 @@ def changed(watch: Watch) -> dict[str, list[str]]:
     return {item.path: [kind.value for kind in item.kinds] for item in found}
 
 
+@pytest.mark.behaviour("Q-26")
 @pytest.mark.parametrize(
     ("command", "path"),
     [
@@ -105,6 +106,7 @@ def test_what_appears_there_is_added(root: Path, command: str, path: str) -> Non
     assert changed(watch) == {path: ["added"]}
 
 
+@pytest.mark.behaviour("Q-26")
 @pytest.mark.parametrize(
     ("command", "path"),
     [

@@ -1,5 +1,8 @@
 """The board at the end of a run: requirement by requirement, on whose evidence [S-43, D-82]."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from stella.cli.board import board
@@ -97,6 +100,7 @@ def seen(flip: Flip, **numbers: int) -> ObservedEvidence:
     return ObservedEvidence(flip=flip, measurements=numbers)
 
 
+@pytest.mark.behaviour("D-82")
 def test_a_met_run_says_on_whose_evidence_it_rests() -> None:
     """[D-82]"""
     baseline = Baselined(
@@ -152,6 +156,7 @@ def test_a_flip_that_nothing_can_earn_any_more_is_named(
     assert wanted in lines(done)
 
 
+@pytest.mark.behaviour("D-82")
 def test_an_unmet_run_says_every_clause_and_why_it_stopped() -> None:
     """[D-82]"""
     edited = TamperFound(
@@ -207,6 +212,7 @@ def test_every_stop_has_its_own_words(state: State, grant: Grant, words: str) ->
     assert words in lines(done)[0]
 
 
+@pytest.mark.behaviour("D-82")
 def test_an_undecided_run_says_what_is_unknown() -> None:
     """[D-82]"""
     shown = lines(finished(None, RunStatus.UNDECIDED))
@@ -216,6 +222,7 @@ def test_an_undecided_run_says_what_is_unknown() -> None:
     assert shown[3] == "  evidence: nobody answered"
 
 
+@pytest.mark.behaviour("D-82")
 def test_a_run_without_requirements_was_not_judged_and_says_so_with_its_faults() -> None:
     """[D-82, S-43]"""
     fault = PluginFaulted(plugin="p", point=Point.BEFORE_TURN, round=0, fault="Exit", message="x")
@@ -273,3 +280,16 @@ def test_a_gate_that_was_not_satisfied_is_named(gate: str, words: str) -> None:
     )
     done = finished(seen(Flip.ACHIEVED, code=0), RunStatus.UNMET, ended)
     assert words in lines(done)[0]
+
+
+@pytest.mark.behaviour("D-82")
+def test_a_run_that_ended_before_it_was_judged_says_so() -> None:
+    """[D-14, D-82] It has a rule and nobody's evidence."""
+    done = replace(finished(None, RunStatus.CANCELLED), evidence=None)
+    assert lines(done)[:3] == [
+        "cancelled: after 3 rounds",
+        "nothing was judged",
+        "cost 0.0000 USD, 0 steps",
+    ]
+    unpriced = replace(done, result=msgspec.structs.replace(done.result, cost_usd=None))
+    assert "cost unknown (no price for the model), 0 steps" in lines(unpriced)

@@ -27,6 +27,7 @@ def test_without_flags_the_plain_loop_runs() -> None:
     assert (flags.mode, flags.mode_source) == (Mode.WORKSPACE, "default")
 
 
+@pytest.mark.behaviour("D-1")
 def test_a_pipeline_takes_its_grants() -> None:
     """[D-1]"""
     flags = judged(
@@ -49,6 +50,7 @@ def test_a_pipeline_takes_its_grants() -> None:
     assert (flags.mode, flags.mode_source) == (Mode.ALL, "flag")
 
 
+@pytest.mark.behaviour("J-5")
 @pytest.mark.parametrize(
     ("name", "flag", "low", "high"),
     [
@@ -70,6 +72,7 @@ def test_a_number_names_its_range_and_is_taken_at_both_ends(
         assert f"{flag}: expected {low} to {high}" in said
 
 
+@pytest.mark.behaviour("D-1")
 @pytest.mark.parametrize("value", ["", " ", "a,", ",a", "a,,b"])
 @pytest.mark.behaviour("K-89")
 def test_an_empty_part_is_refused(value: str) -> None:
@@ -83,6 +86,7 @@ def test_both_pipeline_flags_exclude_each_other() -> None:
     assert "exclude each other" in refused(Given(pipeline="x", no_pipeline=True))
 
 
+@pytest.mark.behaviour("D-10")
 @pytest.mark.parametrize(
     ("given", "flag"),
     [

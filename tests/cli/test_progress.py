@@ -171,6 +171,7 @@ def test_registered_values_go_before_a_text_is_cut() -> None:
         assert "quartz" not in line
 
 
+@pytest.mark.behaviour("G-20")
 def test_the_baseline_tells_command_path_result_reason_and_duration() -> None:
     """[G-20]"""
     baseline = Baselined(

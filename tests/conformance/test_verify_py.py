@@ -118,6 +118,7 @@ def test_the_manifest_is_the_complete_arbiter_of_the_specification() -> None:
     }
 
 
+@pytest.mark.behaviour("Q-25")
 def test_its_bound_leaves_time_for_an_answer_within_its_own_manifest() -> None:
     #
     manifest = tomllib.loads((PLUGIN / "plugin.toml").read_text("utf-8"))

@@ -38,6 +38,7 @@ def loaded() -> Any:
     return module
 
 
+@pytest.mark.behaviour("Q-32")
 @pytest.mark.parametrize("now", NOW)
 @pytest.mark.parametrize("baseline", ["failed", "passed", "unobserved", "not-run"])
 def test_every_cell_of_baseline_and_outcome(baseline: str, now: str, tmp_path: Path) -> None:
@@ -54,6 +55,7 @@ def test_every_cell_of_baseline_and_outcome(baseline: str, now: str, tmp_path: P
     assert set(evidence) == {"flip", "measurements"}
 
 
+@pytest.mark.behaviour("Q-32")
 @pytest.mark.parametrize(
     ("command", "code", "output", "expected"),
     [

@@ -56,6 +56,7 @@ def parts(message: str, *wanted: str) -> None:
         at = message.index(part, at) + len(part)
 
 
+@pytest.mark.behaviour("G-5")
 @pytest.mark.behaviour("K-101", "K-103", "K-104")
 @pytest.mark.parametrize(
     ("text", "wanted"),
@@ -90,6 +91,7 @@ def test_a_test_command_only_a_shell_could_run_is_refused(
     parts(message, "test command", *wanted)
 
 
+@pytest.mark.behaviour("G-9")
 @pytest.mark.behaviour("K-97")
 def test_a_test_program_that_is_not_on_the_path_is_refused(tmp_path: Path) -> None:
     """[G-9] One with a slash may be about to be written; its absence is a warning."""

@@ -90,6 +90,7 @@ def test_a_wrong_round_is_held_and_the_next_one_met(tmp_path: Path) -> None:
     assert second["verdict"] == MET
 
 
+@pytest.mark.behaviour("D-83")
 @pytest.mark.behaviour("K-122", "A1")
 def test_wrong_rounds_are_unmet_after_exactly_the_allowed_holds(tmp_path: Path) -> None:
     """[J-25, D-83] Asked for seven, the host allows two."""
@@ -114,6 +115,7 @@ def test_a_round_that_changes_nothing_is_the_last(tmp_path: Path) -> None:
     assert result["outcome"]["stop"]["unmet"]["stopped"] == "no_progress"
 
 
+@pytest.mark.behaviour("D-83")
 @pytest.mark.behaviour("K-57", "K-122")
 def test_an_unwatched_test_earns_no_credit_and_leaves_it_undecided(tmp_path: Path) -> None:
     """[J-9, D-83]"""
@@ -155,6 +157,7 @@ def test_the_step_limit_stops_a_run(tmp_path: Path) -> None:
     assert (result["status"], result["exit_code"], result["steps"]) == ("completed", 0, 2)
 
 
+@pytest.mark.behaviour("D-84")
 @pytest.mark.behaviour("K-123")
 def test_a_turn_that_was_cut_off_is_stopped_even_when_its_work_is_met(tmp_path: Path) -> None:
     """[D-84, E-122]"""
@@ -180,6 +183,7 @@ def test_a_model_that_gives_no_reply_fails_the_run(tmp_path: Path) -> None:
     assert (where.root / "answer.txt").read_bytes() == WORK.encode()
 
 
+@pytest.mark.behaviour("D-6")
 @pytest.mark.behaviour("K-122")
 def test_without_a_pipeline_a_finished_turn_is_completed(tmp_path: Path) -> None:
     """[D-6, D-83]"""
@@ -191,6 +195,7 @@ def test_without_a_pipeline_a_finished_turn_is_completed(tmp_path: Path) -> None
     assert result["changed_files"] == []
 
 
+@pytest.mark.behaviour("J-8")
 @pytest.mark.behaviour("K-53")
 def test_a_steering_plugin_that_crashes_does_not_hinder_the_turn(tmp_path: Path) -> None:
     """[D-77, D-82, J-8]"""
@@ -322,6 +327,7 @@ def test_two_runs_have_two_journals_and_the_last_is_the_newer(tmp_path: Path) ->
     assert json.loads(shown.out)["data"]["text"] == "one"
 
 
+@pytest.mark.behaviour("G-4")
 def test_the_test_command_is_run_by_the_words_not_by_a_shell(tmp_path: Path) -> None:
     """[G-4]"""
     where = held(place(tmp_path))
@@ -329,3 +335,102 @@ def test_the_test_command_is_run_by_the_words_not_by_a_shell(tmp_path: Path) -> 
     ran(where, "--pipeline", "judge", "--test-command", f"{TEST} '$HOME' \"a b\" c\\ d")
     (baseline,) = where.told("baseline")
     assert baseline["args"] == ["-S", "check.py", "$HOME", "a b", "c d"]
+
+
+# ── the report ───────────────────────────────────────────────────────────────────────────────────
+
+FAULTY: Final = """\
+import json, sys
+request = json.loads(sys.stdin.readline())
+if request["body"]["stage"] == "triage":
+    sys.exit("no idea")
+print(json.dumps({"point": "before_turn", "body": {"protocol_version": 1}}))
+"""
+
+
+def reported(tmp_path: Path, *words: str) -> tuple[Place, Done]:
+    """Two rounds in which everything goes wrong, and what is told of them."""
+    where = held(place(tmp_path))
+    guide = steering(tmp_path / "guide", FAULTY, name="guide")
+    manifest = guide / "plugin.toml"
+    stages = '[wrapper]\nid = "guide-v1"\nstages = [{ name = "triage" }, { name = "execute" }]\n'
+    manifest.write_text(f"{manifest.read_text('utf-8')}\n{stages}", "utf-8")
+    where.install(guide)
+    edits = asks("bash", command="echo > check.py; echo '#' > conftest.py")
+    where.scripted(edits, says("round 0"), says("round 1"))
+    flags = ("--pipeline", "guide,judge", "--test-command", TEST, "--watch-tests", "*.py")
+    return where, where.stella("run", "go", "--model", f"script:{where.script}", *flags, *words)
+
+
+@pytest.mark.behaviour("J-10", "D-80")
+def test_the_report_has_all_that_a_run_came_to(tmp_path: Path) -> None:
+    """[D-80, D-82, G-40] In the result, and on standard error in the order it happened."""
+    where, done = reported(tmp_path, "--output-format", "json")
+    result = checked(where, done)
+    assert (result["pipeline"], result["rounds"]) == ("guide-v1,judge", 2)
+    assert (result["status"], result["exit_code"]) == ("unmet", 4)
+    clauses = [c["requirement"] for c in result["verdict"]["unmet"]["unmet"]]
+    assert clauses == ["tests-flip", "tests-pass", "tests-pass"]
+    assert result["outcome"]["stop"]["unmet"]["stopped"] == "no_progress"
+    assert result["outcome"]["stop"]["unmet"]["unmet"] == result["verdict"]["unmet"]["unmet"]
+    faults = [(f["plugin"], f["stage"], f["round"], f["fault"]) for f in result["faults"]]
+    assert faults == [("guide", "triage", 0, "Exit"), ("guide", "triage", 1, "Exit")]
+    lines = done.err.splitlines()
+    assert lines.count("fault  Exit: guide before_turn: code 1; stderr: no idea") == 2
+    assert "tamper  check.py: edited" in lines
+    assert "unmet: 3 clauses not met after 2 rounds; the last round changed nothing" in lines
+    assert "  baseline: failed (exit-nonzero)" in lines
+    assert "  tamper: check.py (edited)" in lines
+    assert "  evidence: reported by the plugin" in lines
+    for told in where.told("tamper"):
+        assert told["artifacts"] == [{"path": "check.py", "kinds": ["edited"]}]
+    order = ["baseline failed", "fault  Exit", "tamper  check.py", "unmet: 3 clauses"]
+    places = [next(n for n, line in enumerate(lines) if line.startswith(word)) for word in order]
+    assert places == sorted(places)
+
+
+@pytest.mark.behaviour("D-81")
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+def test_the_summary_of_an_unmet_run_is_printed_in_every_format(tmp_path: Path, form: str) -> None:
+    """[D-81]"""
+    _, done = reported(tmp_path, "--output-format", form)
+    assert done.code == 4
+    assert "unmet: 3 clauses not met after 2 rounds" in done.err
+
+
+@pytest.mark.behaviour("D-81")
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+def test_the_summary_of_a_met_run_is_for_people(tmp_path: Path, form: str) -> None:
+    """[D-81, D-82] Machines have it in the result."""
+    where = held(place(tmp_path))
+    where.scripted(works(), says())
+    words = ("--model", f"script:{where.script}", "--output-format", form, *granted("judge"))
+    done = where.stella("run", "go", *words)
+    assert done.code == 0
+    for line in ("met: after 1 round", "  evidence: reported by the plugin"):
+        assert (line in done.err.splitlines()) is (form == "text")
+
+
+@pytest.mark.behaviour("D-85")
+def test_what_cannot_be_cleaned_up_changes_no_status(tmp_path: Path) -> None:
+    """[D-85] The test puts a file in the place of its cache, which no directory removal removes."""
+    where = held(place(tmp_path))
+    script = 'cd / && rmdir "$PYTHONPYCACHEPREFIX" && : > "$PYTHONPYCACHEPREFIX"; exit 1'
+    (where.root / "check.sh").write_text(script, "utf-8")
+    where.scripted(works(), says())
+    done = where.run(*granted("judge", "sh check.sh"))
+    result = checked(where, done)
+    assert (result["status"], result["exit_code"]) == ("met", 0)
+    assert "could not be removed" in done.err
+
+
+@pytest.mark.behaviour("D-77")
+def test_a_test_that_nobody_could_observe_is_told_with_its_reason(tmp_path: Path) -> None:
+    """[D-77, G-20, G-21] And the run goes on."""
+    where = held(place(tmp_path))
+    (where.root / "check.sh").write_text("kill -9 $$", "utf-8")
+    where.scripted(works(), says())
+    done = where.run(*granted("judge", "sh check.sh"))
+    result = checked(where, done)
+    assert (result["status"], result["rounds"]) == ("met", 1), "the plugin looks for itself"
+    assert "baseline unobserved (killed-by-signal) in" in done.err

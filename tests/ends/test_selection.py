@@ -91,6 +91,7 @@ def test_a_member_that_nobody_accepted_is_not_accepted(tmp_path: Path) -> None:
     assert "stella plugin install" in message
 
 
+@pytest.mark.behaviour("D-8")
 @pytest.mark.behaviour("K-64")
 def test_a_member_without_a_process_is_refused(tmp_path: Path) -> None:
     """[D-8]"""
@@ -99,6 +100,7 @@ def test_a_member_without_a_process_is_refused(tmp_path: Path) -> None:
     assert message == "mute has no [runtime], so there is no process to ask"
 
 
+@pytest.mark.behaviour("D-8")
 @pytest.mark.behaviour("K-90")
 def test_a_plugin_that_is_never_asked_is_no_member(tmp_path: Path) -> None:
     """[D-8]"""
@@ -107,6 +109,7 @@ def test_a_plugin_that_is_never_asked_is_no_member(tmp_path: Path) -> None:
     assert "NotAWrapper: bundle has grade none and points none" in message
 
 
+@pytest.mark.behaviour("D-3")
 @pytest.mark.behaviour("K-64")
 def test_an_unknown_name_lists_what_there_is(tmp_path: Path) -> None:
     """[D-3]"""
@@ -130,6 +133,7 @@ def test_the_same_plugin_twice_and_an_empty_part_are_usage_errors(tmp_path: Path
     assert "empty part" in message
 
 
+@pytest.mark.behaviour("D-38")
 @pytest.mark.behaviour("K-64", "K-85", "K-86", "K-87")
 def test_members_are_selected_by_id_or_name_and_the_variant_names_both(tmp_path: Path) -> None:
     """[D-2, D-38, M-36]"""
@@ -141,6 +145,7 @@ def test_members_are_selected_by_id_or_name_and_the_variant_names_both(tmp_path:
     assert asked == [("guide", "triage"), ("guide", "execute"), ("judge", "execute")]
 
 
+@pytest.mark.behaviour("D-35")
 @pytest.mark.behaviour("K-63")
 def test_two_arbiters_and_two_orders_are_refused(tmp_path: Path) -> None:
     """[D-34, D-35]"""
@@ -159,6 +164,7 @@ def test_two_arbiters_and_two_orders_are_refused(tmp_path: Path) -> None:
     assert "ConflictingStageOrder" in message
 
 
+@pytest.mark.behaviour("D-6")
 @pytest.mark.behaviour("K-88")
 def test_a_pipeline_and_none_exclude_each_other(tmp_path: Path) -> None:
     """[D-5, D-6]"""
@@ -195,6 +201,7 @@ def test_more_holds_than_there_are_is_a_usage_error(tmp_path: Path) -> None:
     assert message == "--max-holds: expected 0 to 8, got 9"
 
 
+@pytest.mark.behaviour("D-10")
 def test_a_model_is_looked_for_after_the_members(tmp_path: Path) -> None:
     """[D-10, M2-15] The first refusal is that of the first step."""
     where = ready(tmp_path)

@@ -40,6 +40,7 @@ def _root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.behaviour("G-50", "G-52")
 @pytest.mark.parametrize(
     ("path", "denial"),
     [
@@ -84,6 +85,7 @@ def test_a_path_of_the_longest_length_passes_and_one_byte_more_is_malformed() ->
     assert lexical("é" * (limits.FENCE_PATH_BYTES // 2) + "a") is Denial.MALFORMED
 
 
+@pytest.mark.behaviour("G-51")
 @pytest.mark.parametrize(
     ("path", "leads"),
     [
@@ -101,6 +103,7 @@ def test_a_path_inside_comes_back_resolved(root: Path, path: str, leads: str) ->
     assert inside(root, path) == root / leads
 
 
+@pytest.mark.behaviour("G-51")
 @pytest.mark.parametrize("path", ["out", "out/x", "up", "up/outside", "dangling", "up/root2"])
 def test_a_link_that_leads_out_escapes(root: Path, path: str) -> None:
     """[G-51]"""
@@ -137,6 +140,7 @@ def test_a_root_that_cannot_be_entered_gives_a_path_that_cannot_be_opened() -> N
         assert said_by_nobody(lambda: str(inside(folder, "closed/out"))) == str(real)
 
 
+@pytest.mark.behaviour("G-51")
 @given(path=PATHS)
 @example(path="loop/../x")
 @example(path="up/up/up")
@@ -151,6 +155,7 @@ def test_no_path_leaves_the_fence(root: Path, path: str) -> None:
     assert Path(os.path.realpath(found)).is_relative_to(root)
 
 
+@pytest.mark.behaviour("G-50")
 @given(path=PATHS)
 @settings(deadline=None)
 def test_a_path_with_a_parent_component_is_never_let_through(path: str) -> None:
@@ -158,6 +163,7 @@ def test_a_path_with_a_parent_component_is_never_let_through(path: str) -> None:
         assert lexical(path) is not None
 
 
+@pytest.mark.behaviour("G-52")
 def test_a_denial_names_plugin_path_and_word_and_hides_nothing() -> None:
     """[G-52, C-3]"""
     line = denied("verify", "../x\n\x1b[2K", Denial.TRAVERSAL)

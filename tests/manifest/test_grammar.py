@@ -16,6 +16,7 @@ from stella.wire.points import COUNTS
 from stella.wire.points import Signal
 
 
+@pytest.mark.behaviour("J-16")
 @pytest.mark.parametrize(
     ("operator", "holding"),
     [
@@ -44,6 +45,7 @@ def test_a_check_may_be_spaced_by_any_white_space() -> None:
     assert parse_check(" p50\t<= \n 5 ") == Comparison(name="p50", operator="<=", number=5)
 
 
+@pytest.mark.behaviour("J-16")
 def test_the_largest_number_of_a_check_is_unsigned_64_bit() -> None:
     """[M-26]"""
     read = parse_check(f"p50 <= 000{limits.U64_MAX}")

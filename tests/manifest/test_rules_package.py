@@ -120,3 +120,11 @@ def test_settings_have_a_key_a_purpose_and_stand_once() -> None:
     assert broken(bundle(setting(key='" "', purpose='" "'))) == ["R-71", "R-72"]
     assert broken(bundle(setting(), setting())) == ["R-76"]
     assert broken(bundle(setting(), setting(key='" ui.a"'))) == ["R-73", "R-76"]
+
+
+@pytest.mark.behaviour("G-25", "K-120")
+@pytest.mark.parametrize("key", ["max_holds", "default", "test_timeout_secs", "red_on_error"])
+def test_no_plugin_sets_what_bounds_or_grants_a_pipeline(key: str) -> None:
+    """[R-74, M-56, D-7, G-25]"""
+    assert broken(bundle(setting(key=f'"pipeline.{key}"'))) == ["R-74"]
+    assert broken(bundle(setting(key='"pipeline.tiers.plan"'))) == ["R-74"]

@@ -1,15 +1,18 @@
 """The laws of again and progress [J-60, J-61, J-72 to J-76] and of every form [J-77]."""
 
+import json
 from itertools import product
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from stella import codec
 from stella import limits
+from stella.codec import Refused
 from stella.verdict.again import Another
 from stella.verdict.again import Ceiling
 from stella.verdict.again import Continuation
@@ -41,6 +44,7 @@ from tests.properties import strategies as some
 replace = msgspec.structs.replace
 
 
+@pytest.mark.behaviour("J-1", "J-60")
 @some.PROOF
 @given(verdict=some.verdicts(), state=some.STATES, grant=some.GRANTS)
 def test_again_is_total(verdict: Verdict, state: State, grant: Grant) -> None:
@@ -48,6 +52,7 @@ def test_again_is_total(verdict: Verdict, state: State, grant: Grant) -> None:
     assert isinstance(again(verdict, state, grant), Continuation)
 
 
+@pytest.mark.behaviour("J-19", "J-60")
 @some.PROOF
 @given(previous=st.none() | some.STANDINGS, current=some.STANDINGS)
 def test_progress_is_total_and_keeps_to_its_table(
@@ -65,6 +70,7 @@ def test_progress_is_total_and_keeps_to_its_table(
             assert progress(current, current) is Progress.UNCHANGED
 
 
+@pytest.mark.behaviour("J-61")
 @some.PROOF
 @given(verdict=some.verdicts(some.TEXT), state=some.STATES, grant=some.GRANTS)
 def test_again_is_deterministic(verdict: Verdict, state: State, grant: Grant) -> None:
@@ -77,6 +83,7 @@ def test_again_is_deterministic(verdict: Verdict, state: State, grant: Grant) ->
 # ── the end of a run ─────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("J-21", "J-22", "J-72")
 @some.PROOF
 @given(
     verdict=some.unmets() | some.verdicts(),
@@ -113,6 +120,7 @@ ROUNDS = st.builds(
 )
 
 
+@pytest.mark.behaviour("J-23", "J-73")
 @some.PROOF
 @given(
     grant=some.ARBITERS | some.GRANTS,
@@ -156,6 +164,7 @@ def least(one: int | None, other: int | None) -> int | None:
     return min((each for each in (one, other) if each is not None), default=None)
 
 
+@pytest.mark.behaviour("J-74")
 @some.PROOF
 @given(
     verdict=some.unmets() | some.verdicts(),
@@ -181,6 +190,7 @@ def test_less_never_turns_a_stop_into_a_continuation(
         assert isinstance(again(verdict, weaker, lower), Stop)
 
 
+@pytest.mark.behaviour("J-75")
 @some.PROOF
 @given(clauses=some.clause_lists(), state=some.STATES, grant=some.ARBITERS)
 def test_the_closing_line_tells_the_truth(
@@ -204,6 +214,7 @@ def test_the_closing_line_tells_the_truth(
     assert (LAST_HOLD in said.correction.guidance.text.split("\n")) == last
 
 
+@pytest.mark.behaviour("J-26", "J-76")
 @some.PROOF
 @given(clauses=some.clause_lists(), spent=some.U32, bound=some.U32)
 def test_guidance_has_one_line_for_each_clause(
@@ -231,10 +242,12 @@ FORMS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
     "evidence": (EvidenceSet, some.evidences(some.TEXT)),
     "verdict": (Verdict, some.verdicts(some.TEXT)),
     "state": (State, some.STATES),
+    "grant": (Grant, some.GRANTS),
     "continuation": (Continuation, CONTINUATIONS),
 }
 
 
+@pytest.mark.behaviour("J-77")
 @pytest.mark.parametrize("name", FORMS)
 @some.PROOF
 @given(data=st.data())
@@ -244,3 +257,24 @@ def test_every_form_reads_back_to_an_equal_value(name: str, data: st.DataObject)
     value = data.draw(strategy)
     assert codec.read(kind, codec.encode(value)) == value
     assert codec.read(kind, codec.canonical(value)) == value
+
+
+def tables(tree: Any) -> list[dict[str, Any]]:
+    """Every table of a plain value, itself included."""
+    if isinstance(tree, dict):
+        return [tree, *(table for value in tree.values() for table in tables(value))]
+    return [table for each in tree for table in tables(each)] if isinstance(tree, list) else []
+
+
+@pytest.mark.behaviour("J-50")
+@pytest.mark.parametrize("name", FORMS)
+@settings(some.PROOF, max_examples=300)
+@given(data=st.data())
+def test_no_form_takes_a_foreign_key(name: str, data: st.DataObject) -> None:
+    """[J-50] Wherever in the value it stands."""
+    kind, strategy = FORMS[name]
+    value = data.draw(strategy)
+    tree = json.loads(codec.encode(value))
+    data.draw(st.sampled_from(tables(tree)))["a key of nobody"] = {}
+    with pytest.raises(Refused):
+        codec.read(kind, json.dumps(tree).encode())

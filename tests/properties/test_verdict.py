@@ -69,6 +69,7 @@ def with_measurements(evidence: EvidenceSet, numbers: dict[str, int]) -> Evidenc
 # ── judge ─────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("J-1", "J-60")
 @some.PROOF
 @given(rule=some.rules(), evidence=some.evidences())
 def test_judge_is_total(rule: VerdictRule, evidence: EvidenceSet) -> None:
@@ -78,6 +79,7 @@ def test_judge_is_total(rule: VerdictRule, evidence: EvidenceSet) -> None:
         assert isinstance(judge_one(rule, key, evidence), Verdict)
 
 
+@pytest.mark.behaviour("J-61")
 @some.PROOF
 @given(rule=some.rules(some.TEXT), evidence=some.evidences(some.TEXT))
 def test_judge_ignores_the_order_of_keys(rule: VerdictRule, evidence: EvidenceSet) -> None:
@@ -90,6 +92,7 @@ def test_judge_ignores_the_order_of_keys(rule: VerdictRule, evidence: EvidenceSe
     assert rule_digest(turned) == rule_digest(rule)
 
 
+@pytest.mark.behaviour("J-8", "J-62")
 @some.PROOF
 @given(oracle=st.none() | some.oracles(), evidence=some.evidences())
 def test_no_requirements_is_met(oracle: Any, evidence: EvidenceSet) -> None:
@@ -99,6 +102,7 @@ def test_no_requirements_is_met(oracle: Any, evidence: EvidenceSet) -> None:
     assert said.evidence is evidence.provenance
 
 
+@pytest.mark.behaviour("J-63")
 @some.PROOF
 @given(requirements=some.requirements(least=1), evidence=some.evidences())
 def test_no_oracle_is_undecided(requirements: dict[str, str], evidence: EvidenceSet) -> None:
@@ -107,6 +111,7 @@ def test_no_oracle_is_undecided(requirements: dict[str, str], evidence: Evidence
     assert said == undecided(Unknowable.NO_ORACLE)
 
 
+@pytest.mark.behaviour("J-6", "J-64")
 @some.PROOF
 @given(rule=some.judged_rules(), evidence=some.evidences())
 def test_unmet_beats_undecided_beats_met(rule: VerdictRule, evidence: EvidenceSet) -> None:
@@ -127,6 +132,7 @@ def test_unmet_beats_undecided_beats_met(rule: VerdictRule, evidence: EvidenceSe
             assert said.evidence is evidence.provenance
 
 
+@pytest.mark.behaviour("J-7", "J-64")
 @some.PROOF
 @given(
     rule=some.judged_rules(),
@@ -150,6 +156,7 @@ def test_an_abstention_more_never_lifts_a_failure(
     assert isinstance(said, Unmet if any(before) else Undecided)
 
 
+@pytest.mark.behaviour("J-64")
 @some.PROOF
 @given(rule=some.judged_rules(), evidence=some.evidences())
 def test_a_number_that_vanishes_from_a_true_check_never_lifts_a_failure(
@@ -169,6 +176,7 @@ def test_a_number_that_vanishes_from_a_true_check_never_lifts_a_failure(
     assert judge(rule, with_measurements(evidence, kept)) == said
 
 
+@pytest.mark.behaviour("J-65")
 @some.PROOF
 @given(rule=some.judged_rules(), evidence=some.evidences())
 def test_met_means_flipped_untouched_and_every_check_true(
@@ -190,6 +198,7 @@ def test_met_means_flipped_untouched_and_every_check_true(
             assert comparison.holds(evidence.measurements[comparison.name])
 
 
+@pytest.mark.behaviour("J-10", "J-66")
 @some.PROOF
 @given(
     rule=some.rules(policies=NOT_APPLICABLE),
@@ -205,6 +214,7 @@ def test_a_flip_that_is_not_applicable_changes_nothing(
     assert judge(rule, other) == judge(rule, evidence)
 
 
+@pytest.mark.behaviour("J-67")
 @some.PROOF
 @given(rule=some.rules(), evidence=some.evidences(), tamper=some.tampers())
 def test_tampering_never_makes_a_verdict_met(
@@ -216,6 +226,7 @@ def test_tampering_never_makes_a_verdict_met(
     assert not isinstance(other, Met) or isinstance(clean, Met)
 
 
+@pytest.mark.behaviour("J-68")
 @some.PROOF
 @given(rule=some.rules(), evidence=some.evidences(), kept=st.sets(st.integers(0, 3)))
 def test_a_missing_number_never_makes_a_verdict_met(
@@ -227,6 +238,7 @@ def test_a_missing_number_never_makes_a_verdict_met(
     assert not isinstance(poorer, Met) or isinstance(judge(rule, evidence), Met)
 
 
+@pytest.mark.behaviour("J-68")
 @some.PROOF
 @given(
     rule=some.rules(),
@@ -243,6 +255,7 @@ def test_an_undeclared_number_changes_nothing(
     assert judge(rule, richer) == judge(rule, evidence)
 
 
+@pytest.mark.behaviour("J-69")
 @some.PROOF
 @given(
     requirements=some.requirements(least=1),
@@ -257,6 +270,7 @@ def test_silence_is_neither_met_nor_unmet(
     assert isinstance(judge(rule, evidence), Undecided)
 
 
+@pytest.mark.behaviour("J-70")
 @some.PROOF
 @given(rule=some.judged_rules(), evidence=some.evidences(), data=st.data())
 def test_a_requirement_deleted_leaves_the_others_as_they_were(
@@ -272,6 +286,7 @@ def test_a_requirement_deleted_leaves_the_others_as_they_were(
         assert isinstance(alone, Met) == (not each.clauses and not each.abstentions)
 
 
+@pytest.mark.behaviour("J-12", "J-71")
 @some.PROOF
 @given(rule=some.judged_rules(), evidence=some.evidences())
 def test_clauses_stand_by_key_then_by_check_then_the_flip(

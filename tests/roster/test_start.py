@@ -80,6 +80,7 @@ def test_a_name_that_was_nowhere_is_not_started(
     assert shown == Resolution()
 
 
+@pytest.mark.behaviour("Q-30")
 def test_an_interpreter_in_the_workspace_is_never_used(tmp_path: Path) -> None:
     """Q-30, E131: neither by an absolute nor by a relative entry of PATH."""
     here = settled(tmp_path)

@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from stella import limits
 from stella.authority.gate import Mode
 from stella.session.options import Options
@@ -7,6 +9,7 @@ from stella.session.options import Pipeline
 from stella.turn.seats import TIERS
 
 
+@pytest.mark.behaviour("J-5")
 def test_what_nobody_set_is_the_default() -> None:
     """[D-45, D-50, G-11, E-80]"""
     options = Options(

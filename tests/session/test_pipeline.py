@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from stella import limits
 from stella.manifest.oracle import FlipPolicy
 from stella.manifest.read import read_manifest
+from stella.manifest.stages import Step
 from stella.process.program import Program
 from stella.session.options import Embedded
 from stella.session.options import Pipeline
@@ -86,7 +88,7 @@ def test_without_a_pipeline_nothing_is_bound(tmp_path: Path) -> None:
     assert bind(options(root, tmp_path / "home", model), root) is None
 
 
-@pytest.mark.behaviour("K-44", "B58")
+@pytest.mark.behaviour("D-11", "K-44", "B58")
 def test_a_process_gets_exactly_its_names_and_never_a_credential(tmp_path: Path) -> None:
     """[T-10, T-11, D-11, D-45]"""
     root = project(tmp_path / "work")
@@ -111,6 +113,7 @@ def test_a_process_gets_exactly_its_names_and_never_a_credential(tmp_path: Path)
     assert bound.composition.variant == "survey-v1"
 
 
+@pytest.mark.behaviour("D-12")
 def test_the_bound_pipeline_is_recorded_with_digests(tmp_path: Path) -> None:
     """[J2-40]"""
     root = project(tmp_path / "work")
@@ -186,3 +189,40 @@ check = "x <= 0"
     bound = bind(wanted, root)
     assert bound is not None
     assert bound.fact.members[0].digest == ""
+
+
+@pytest.mark.behaviour("D-21")
+def test_a_plugin_without_a_wrapper_has_the_one_stage_of_the_turn() -> None:
+    """[D-21, M-36]"""
+    member = member_of(plugin("bare"))
+    assert (member.wrapper, member.stages) == ("bare", (Step(name="execute"),))
+
+
+ASKS = """
+[loop]
+participation = "steering"
+points = ["before_turn"]
+calls = ["child_turn"]
+max_calls = {0}
+[subloop]
+stages = ["think"]
+[roles.planner]
+tier = "plan"
+[runtime]
+argv = ["python3", "${{plugin_dir}}/main.py"]
+timeout_secs = 5
+"""
+
+
+@pytest.mark.behaviour("D-11")
+@pytest.mark.parametrize("asks", [limits.CHILD_TURNS_PER_RUN, limits.CHILD_TURNS_PER_RUN + 1])
+def test_child_turns_beyond_the_bound_are_said_to_be_lowered(tmp_path: Path, asks: int) -> None:
+    """[D-11]"""
+    root = project(tmp_path / "work")
+    text = f'name = "asks"\n{ASKS.format(asks)}'
+    installed(root, tmp_path / "home", written(tmp_path / "src", text, ""))
+    model = script(tmp_path / "m", says("x"))
+    bound = bind(options(root, tmp_path / "home", model, pipeline=verifying(names=("asks",))), root)
+    assert bound is not None
+    lowered = ("child_turns_lowered", "asks asks for 5 child turns; 4 are allowed")
+    assert bound.notices == (lowered,) * (asks > limits.CHILD_TURNS_PER_RUN)

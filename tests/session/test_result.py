@@ -48,6 +48,7 @@ def result(*facts: Fact, book: ChangeBook | None = None) -> RunResult:
     return result_of(ended, story, pipeline=None, session="s", journal=JOURNAL)
 
 
+@pytest.mark.behaviour("D-83")
 @pytest.mark.parametrize(
     ("status", "code"),
     [

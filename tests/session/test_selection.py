@@ -54,11 +54,13 @@ def test_a_plugin_without_a_wrapper_is_selected_by_its_name() -> None:
     assert names("b", "a", among=roster(plugin("a"), plugin("b"))) == ["b", "a"]
 
 
+@pytest.mark.behaviour("D-2")
 def test_a_plugin_with_a_wrapper_is_selected_by_either() -> None:
     among = roster(plugin("a", "a-v1"))
     assert names("a-v1", among=among) == names("a", among=among) == ["a"]
 
 
+@pytest.mark.behaviour("D-2")
 @pytest.mark.behaviour("K-85")
 def test_an_id_goes_before_a_name_and_a_notice_says_so() -> None:
     """[D-2]"""
@@ -67,6 +69,7 @@ def test_an_id_goes_before_a_name_and_a_notice_says_so() -> None:
     assert [code for code, _ in selected.notices] == ["id_and_name"]
 
 
+@pytest.mark.behaviour("D-2")
 def test_of_several_with_one_id_the_first_by_name_is_taken() -> None:
     """[D-2]"""
     selected = select(("x",), roster(plugin("b", "x"), plugin("a", "x"), plugin("c", "x")))
@@ -80,6 +83,7 @@ def test_a_plugin_whose_id_is_its_name_needs_no_notice() -> None:
     assert select(("a",), roster(plugin("a", "a"))).notices == ()
 
 
+@pytest.mark.behaviour("D-4")
 @pytest.mark.behaviour("K-89")
 def test_the_same_plugin_twice_names_both_spellings() -> None:
     """[D-4]"""
@@ -87,6 +91,7 @@ def test_the_same_plugin_twice_names_both_spellings() -> None:
         select(("a-v1", "a"), roster(plugin("a", "a-v1")))
 
 
+@pytest.mark.behaviour("D-3")
 @pytest.mark.behaviour("K-64", "K-89")
 def test_an_unknown_name_gets_near_misses_and_the_whole_list() -> None:
     """[D-3]"""
@@ -102,12 +107,14 @@ def test_an_unknown_name_far_from_all_gets_the_list_once() -> None:
     assert str(refused.value).count("verify") == 1
 
 
+@pytest.mark.behaviour("D-3")
 def test_where_nothing_is_installed_the_way_out_is_the_list_command() -> None:
     """[D-3]"""
     with pytest.raises(UsageError, match="stella plugin list"):
         select(("verify",), roster())
 
 
+@pytest.mark.behaviour("D-8")
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -30,6 +30,8 @@ from stella.turn.facts import FileChanged
 from stella.turn.facts import Noticed
 from stella.turn.facts import RunStatus
 from stella.turn.plugin_facts import Exchanged
+from tests.making.plugins import arbiter
+from tests.making.plugins import steering
 from tests.making.sessions import calls
 from tests.making.sessions import finished
 from tests.making.sessions import installed
@@ -89,6 +91,7 @@ def test_a_held_turn_is_mended_and_met(tmp_path: Path) -> None:
     assert [pin.path for pin in baseline.watched] == ["check.py"]
 
 
+@pytest.mark.behaviour("G-10", "Q-25")
 @pytest.mark.behaviour("K-105")
 def test_the_grant_carries_the_words_as_typed_and_nothing_of_the_host(tmp_path: Path) -> None:
     """[G-10, W-23]"""
@@ -102,6 +105,7 @@ def test_the_grant_carries_the_words_as_typed_and_nothing_of_the_host(tmp_path: 
     assert "timeout" not in request
 
 
+@pytest.mark.behaviour("D-10")
 def test_nothing_is_on_disk_when_a_run_is_refused(tmp_path: Path) -> None:
     """[D-10, S-23]"""
     root = project(tmp_path / "work")
@@ -317,6 +321,7 @@ def test_what_a_dead_session_left_is_swept_and_what_a_living_one_uses_is_not(
     )
 
 
+@pytest.mark.behaviour("Q-29")
 def test_a_record_that_changes_during_a_session_is_a_notice_and_has_no_effect(
     tmp_path: Path,
 ) -> None:
@@ -336,3 +341,157 @@ def test_a_record_that_changes_during_a_session_is_a_notice_and_has_no_effect(
     notices = [fact.text for fact in done.told if isinstance(fact, Noticed)]
     assert len(notices) == 1, "told once"
     assert "has changed on disk" in notices[0]
+
+
+def crowded(tmp_path: Path) -> tuple[Path, Path]:
+    """A workspace with two arbiters, and a third plugin that is not what was accepted."""
+    root, home = project(tmp_path / "work"), tmp_path / "home"
+    installed(root, home)
+    installed(root, home, arbiter(tmp_path / "other", "", name="other"))
+    installed(root, home, steering(tmp_path / "guide", "", name="guide"))
+    (root / ".stella" / "plugins" / "guide" / "main.py").write_text("0\n", "utf-8")
+    return root, home
+
+
+@pytest.mark.behaviour("D-10", "D-77", "D-83")
+@pytest.mark.parametrize(
+    ("names", "command", "model", "kind"),
+    [
+        (("nobody", "guide"), "python3 check.py", "nonsense", UsageError),
+        (("guide", "verify", "other"), "nosuchprogram", "nonsense", NotAccepted),
+        (("verify", "other"), "nosuchprogram", "nonsense", PipelineError),
+        (("verify",), "nosuchprogram", "nonsense", TestCommandError),
+        (("verify",), "python3 check.py", "anthropic/some-model", ModelError),
+    ],
+    ids=["the names", "the acceptance", "the composition", "the test command", "the model"],
+)
+def test_the_first_step_that_fails_is_the_one_that_refuses(
+    tmp_path: Path, names: tuple[str, ...], command: str, model: str, kind: type[Exception]
+) -> None:
+    """[D-10] Each row has the fault of its own step and of every later one."""
+    root, home = crowded(tmp_path)
+    wanted = options(
+        root,
+        home,
+        tmp_path / "m",
+        model=model,
+        pipeline=verifying(names=names, test_command=command),
+    )
+    with pytest.raises(kind) as refused:
+        finished(wanted)
+    assert type(refused.value) is kind
+    assert not (root / ".stella" / "private").exists()
+
+
+@pytest.mark.behaviour("G-8", "D-11")
+def test_what_a_person_should_know_is_told_before_round_0(tmp_path: Path) -> None:
+    """[D-11, G-8, G-33, G-41]"""
+    root, home = project(tmp_path / "work"), tmp_path / "home"
+    installed(root, home)
+    broken = home / "plugins" / "broken"
+    broken.mkdir(parents=True)
+    (broken / "plugin.toml").write_text("nonsense", "utf-8")
+    os.link(root / "check.py", root / "second.py")
+    model = script(tmp_path / "m", *mends(42))
+    pipeline = verifying(test_command="python3 check.py ../outside", max_holds=1)
+    done = finished(options(root, home, model, pipeline=pipeline))
+    types = [fact.type for fact in done.told]
+    before = done.told[: types.index("turn_started")]
+    told = [(fact.code, fact.text) for fact in before if isinstance(fact, Noticed)]
+    assert [code for code, _ in told] == [
+        "holds_lowered",
+        "roster",
+        "test_command",
+        "baseline",
+        "baseline",
+    ]
+    assert "../outside lies outside the workspace and is not watched" in told[2][1]
+    assert "check.py has 2 hard links, so it is not watched" in told[3][1]
+    assert done.result.status is RunStatus.UNDECIDED
+
+
+@pytest.mark.behaviour("G-9", "D-11")
+def test_a_test_program_that_is_not_there_yet_is_a_warning(tmp_path: Path) -> None:
+    """[D-11, D-77, G-9] And the run goes on, with a baseline that nobody observed."""
+    root, home = project(tmp_path / "work"), tmp_path / "home"
+    installed(root, home)
+    model = script(tmp_path / "m", says("x"))
+    done = finished(options(root, home, model, pipeline=verifying(test_command="./check.sh")))
+    notices = [fact.text for fact in done.told if isinstance(fact, Noticed)]
+    assert notices[0].startswith("test command: ./check.sh does not exist yet")
+    baseline = next(fact for fact in done.told if isinstance(fact, Baselined))
+    assert (baseline.baseline.value, baseline.reason) == ("unobserved", "not-started")
+    assert done.result.rounds == 1
+
+
+NOTES = """\
+import json, os, pathlib
+context = [{{"label": "pid", "text": str(os.getpid())}}]
+pathlib.Path({0!r}).open("a").write("asked\\n")
+print(json.dumps({{"point": "before_turn", "body": {{"protocol_version": 1, "context": context}}}}))
+"""
+
+
+@pytest.mark.behaviour("D-9")
+def test_only_a_selected_plugin_is_asked(tmp_path: Path) -> None:
+    """[D-9] Installed and accepted is not enough."""
+    root, home = project(tmp_path / "work"), tmp_path / "home"
+    installed(root, home)
+    asked = tmp_path / "asked"
+    installed(root, home, steering(tmp_path / "guide", NOTES.format(str(asked)), name="guide"))
+    model = script(tmp_path / "m", *mends(42))
+    done = finished(options(root, home, model, pipeline=verifying()))
+    assert done.result.status is RunStatus.MET
+    assert not asked.exists()
+    (root / "answer.txt").write_text("41\n", "utf-8")
+    model = script(tmp_path / "m", *mends(42))
+    done = finished(options(root, home, model, pipeline=verifying(names=("guide", "verify"))))
+    assert asked.read_text("utf-8") == "asked\n"
+
+
+@pytest.mark.behaviour("D-15")
+def test_every_request_has_a_process_of_its_own(tmp_path: Path) -> None:
+    """[D-15] Within a round and from one to the next."""
+    root, home = project(tmp_path / "work"), tmp_path / "home"
+    installed(root, home)
+    program = NOTES.format(str(tmp_path / "asked"))
+    folder = steering(tmp_path / "guide", program, name="guide")
+    manifest = folder / "plugin.toml"
+    stages = '[wrapper]\nid = "guide"\nstages = [{ name = "triage" }, { name = "execute" }]\n'
+    manifest.write_text(f"{manifest.read_text('utf-8')}\n{stages}", "utf-8")
+    installed(root, home, folder)
+    model = script(tmp_path / "m", *mends(43), *mends(42))
+    done = finished(options(root, home, model, pipeline=verifying(names=("guide", "verify"))))
+    answers = [f.response for f in done.told if isinstance(f, Exchanged) and f.plugin == "guide"]
+    pids = [answer["context"][0]["text"] for answer in answers if answer is not None]
+    assert len(pids) == 4
+    assert len(set(pids)) == 4
+
+
+@pytest.mark.behaviour("G-13")
+def test_the_granted_test_has_the_persons_environment_without_a_credential(tmp_path: Path) -> None:
+    """[G-13, T-11]"""
+    root, home = project(tmp_path / "work"), tmp_path / "home"
+    installed(root, home)
+    show = "import os\nopen('seen', 'x').write(repr(dict(os.environ)))\n"
+    (root / "show.py").write_text(show, "utf-8")
+    secret = "a-key-of-some-provider-0123456789"
+    env = dict(os.environ) | {"ANTHROPIC_API_KEY": secret, "PLAIN": "seen"}
+    model = script(tmp_path / "m", says("x"))
+    pipeline = verifying(test_command="python3 show.py")
+    finished(options(root, home, model, env=env, pipeline=pipeline))
+    seen = (root / "seen").read_text("utf-8")
+    assert "'PLAIN': 'seen'" in seen
+    assert secret not in seen
+
+
+@pytest.mark.behaviour("D-77")
+def test_an_undecided_turn_is_stopped_and_never_held(tmp_path: Path) -> None:
+    """[D-77, J-21] The plugin observed nothing; there is nothing to correct."""
+    root, home = project(tmp_path / "work"), tmp_path / "home"
+    installed(root, home, arbiter(tmp_path / "mute", "", name="mute"))
+    model = script(tmp_path / "m", *mends(43), says("never asked for"))
+    done = finished(options(root, home, model, pipeline=verifying(names=("mute",))))
+    assert (done.result.status, done.result.rounds) == (RunStatus.UNDECIDED, 1)
+    (fault,) = done.result.faults
+    assert (fault.point, fault.fault) == ("after_turn", "NoResponse")

@@ -50,6 +50,7 @@ async def looked(watch: Watching) -> Inspection:
     return await watch.inspect()
 
 
+@pytest.mark.behaviour("G-20")
 def test_the_baseline_is_granted_and_its_artifacts_are_pinned(tmp_path: Path) -> None:
     """[G-20, G-31]"""
     watch = watching(tmp_path)
@@ -150,6 +151,7 @@ def test_a_workspace_that_is_gone_is_unmeasured_and_never_clean(tmp_path: Path) 
     watch.telling.journal.close()
 
 
+@pytest.mark.behaviour("G-12")
 def test_without_a_test_nothing_is_granted_to_run_and_nothing_is_checked(tmp_path: Path) -> None:
     """[G-12]"""
     watch = watching(tmp_path, command=None)
@@ -192,4 +194,29 @@ def test_a_failure_that_a_plugin_would_not_see_is_no_baseline_and_is_told(tmp_pa
     (fact,) = watch.telling.told
     assert isinstance(fact, Noticed)
     assert "passed in the environment a plugin gets (PATH)" in fact.text
+    watch.telling.journal.close()
+
+
+@pytest.mark.behaviour("G-30", "G-34")
+@pytest.mark.behaviour("K-100")
+def test_a_test_that_rewrites_itself_is_no_baseline_and_is_pinned_once_more(tmp_path: Path) -> None:
+    """[G-30, G-34] The set was pinned before the test ran, and again before round 0."""
+    watch = watching(tmp_path)
+    check = watch.root / "check.py"
+    check.write_text(
+        "import pathlib, sys\npathlib.Path(__file__).open('a').write('#')\nsys.exit(1)\n"
+    )
+    granted = asyncio.run(opened(watch))
+    assert granted.baseline is not None
+    assert (granted.baseline.baseline, granted.baseline.reason) == (
+        TestBaseline.UNOBSERVED,
+        "artifact-changed",
+    )
+    assert granted.candidate.test is not None
+    assert granted.candidate.test.baseline is TestBaseline.UNOBSERVED
+    told = [fact.text for fact in watch.telling.told if isinstance(fact, Noticed)]
+    assert told[-1].endswith("while it ran before round 0: check.py")
+    assert asyncio.run(watch.inspect()).finding is TamperState.CLEAN
+    check.write_text("", "utf-8")
+    assert asyncio.run(watch.inspect()).finding is not TamperState.CLEAN
     watch.telling.journal.close()

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from stella.manifest.grammar import parse_condition
 from stella.manifest.stages import Step
+from stella.message import Role
 from stella.turn.ask import Cancelled
 from stella.turn.asking import Asking
 from stella.turn.asking import folded
@@ -32,6 +35,7 @@ from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.evidence import Flip
 from stella.wire.evidence import ObservedEvidence
+from stella.wire.points import COUNTS
 from stella.wire.points import Call
 from stella.wire.points import Signal
 from stella.wire.silence import FaultCode
@@ -88,6 +92,7 @@ def conditional(name: str, text: str) -> Step:
     return Step(name=name, condition=parse_condition(text))  # type: ignore[arg-type]  # it parses
 
 
+@pytest.mark.behaviour("D-30")
 def test_context_becomes_messages_in_the_order_of_arrival() -> None:
     """[D-30]"""
     answer = BeforeTurnAnswer(
@@ -97,9 +102,11 @@ def test_context_becomes_messages_in_the_order_of_arrival() -> None:
     host = Host(plugin=lambda _member, _request: answer)
     prelude: Prelude = host.play(asking(steering()).before("t1", 0))
     assert [message.content for message in prelude.messages] == ["## map\n\na", "\\[time] b"]
+    assert {message.role for message in prelude.messages} == {Role.USER}, "no system prompt"
     assert [fact.origin for fact in host.facts(MessageAppended)] == ["plugin:guide"] * 2
 
 
+@pytest.mark.behaviour("D-24")
 @pytest.mark.behaviour("K-55")
 def test_a_later_stage_is_told_what_an_earlier_one_published_and_a_new_round_starts_empty() -> None:
     """[D-24]"""
@@ -125,6 +132,7 @@ def test_a_later_stage_is_told_what_an_earlier_one_published_and_a_new_round_sta
     ]
 
 
+@pytest.mark.behaviour("D-24")
 @pytest.mark.behaviour("K-127", "K-128")
 def test_a_published_count_starts_a_later_stage_in_this_round_and_the_next() -> None:
     """[D-20, D-24]"""
@@ -141,6 +149,7 @@ def test_a_published_count_starts_a_later_stage_in_this_round_and_the_next() -> 
     assert asked[3].published == ()
 
 
+@pytest.mark.behaviour("D-25")
 @pytest.mark.behaviour("K-129")
 def test_a_fact_of_the_host_is_forwarded_and_keeps_the_hosts_value() -> None:
     """[D-25]"""
@@ -153,7 +162,7 @@ def test_a_fact_of_the_host_is_forwarded_and_keeps_the_hosts_value() -> None:
     assert [fact.code for fact in host.facts(Noticed)] == ["host_signal"]
 
 
-@pytest.mark.behaviour("K-54")
+@pytest.mark.behaviour("D-29", "K-54")
 def test_an_undeclared_role_drops_the_whole_contribution() -> None:
     """[D-29, W-51]"""
     answer = BeforeTurnAnswer(
@@ -174,6 +183,7 @@ def test_a_role_where_none_is_declared_says_so() -> None:
     assert "the manifest declares no role" in host.facts(PluginFaulted)[0].message
 
 
+@pytest.mark.behaviour("D-29")
 @pytest.mark.parametrize(
     ("published", "words"),
     [
@@ -269,6 +279,7 @@ def test_a_cancelled_point_keeps_what_was_served_before() -> None:
     assert doing.book.paths is None
 
 
+@pytest.mark.behaviour("D-23", "D-37")
 def test_a_member_is_asked_only_what_it_declares() -> None:
     """[D-23]"""
     host = Host(plugin=lambda _m, _r: NOTHING)
@@ -330,6 +341,7 @@ def test_a_stage_that_reads_the_changes_is_skipped_when_there_are_none() -> None
     assert last.stage == "execute"
 
 
+@pytest.mark.behaviour("D-26")
 def test_an_unmeasured_turn_keeps_the_previous_signals() -> None:
     """[D-26]"""
     doing = asking(steering())
@@ -340,6 +352,7 @@ def test_an_unmeasured_turn_keeps_the_previous_signals() -> None:
     assert doing.table[Signal.DIFF_LINES] == 9
 
 
+@pytest.mark.behaviour("D-28")
 @pytest.mark.behaviour("K-131")
 def test_context_after_the_turn_is_dropped_with_a_notice_and_its_publish_counts() -> None:
     """[D-28]"""
@@ -385,6 +398,7 @@ def test_a_plugin_silent_before_and_after_contributes_nothing() -> None:
     assert host.play(doing.after("t1", 0, END)) is None
 
 
+@pytest.mark.behaviour("D-39")
 @pytest.mark.behaviour("K-179")
 def test_only_the_arbiters_answer_is_evidence() -> None:
     """[D-39]"""
@@ -395,6 +409,7 @@ def test_only_the_arbiters_answer_is_evidence() -> None:
     assert folded(composition, {**answers, "v": own}) == own
 
 
+@pytest.mark.behaviour("D-40")
 def test_without_an_arbiter_answers_fold_in_selection_order() -> None:
     """[D-40]"""
     composition = composed(steering("a"), steering("b"), steering("c"))
@@ -409,6 +424,7 @@ def test_without_an_arbiter_answers_fold_in_selection_order() -> None:
     assert merged.measurements == {"x": 1, "y": 5, "z": 9}
 
 
+@pytest.mark.behaviour("D-41")
 def test_without_an_arbiter_and_without_answers_nobody_answered() -> None:
     """[D-41]"""
     assert folded(composed(steering("a")), {}) is None
@@ -419,3 +435,138 @@ def test_asking_is_a_question_for_one_member() -> None:
     host.play(asking(arbiter()).after("t1", 0, END))
     asked = [q for q in host.asked if isinstance(q, AskPlugin)]
     assert len(asked) == 1
+
+
+@pytest.mark.behaviour("D-20")
+def test_the_conditions_of_a_stage_are_read_once_before_it() -> None:
+    """[D-20] What a member publishes in a stage starts nobody in that same stage."""
+    first = steering("a", (Step(name="triage"),))
+    second = steering("b", (conditional("triage", "plans"),))
+    plans = publishes(Signal.PLANS, boolean=True)
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=(plans,)))
+    doing = asking(first, second)
+    host.play(doing.before("t1", 0))
+    assert [q.member for q in host.asked if isinstance(q, AskPlugin)] == ["a"]
+    host.play(doing.before("t2", 1))
+    assert [q.member for q in host.asked if isinstance(q, AskPlugin)] == ["a", "a", "b"]
+
+
+@pytest.mark.behaviour("D-23", "D-37")
+def test_each_member_is_asked_as_itself_and_told_what_came_before_it() -> None:
+    """[D-23, D-37] In selection order, also within one stage."""
+    members = [replace(steering(name), wrapper=f"{name}-v1") for name in ("b", "a")]
+    answers = iter(
+        [
+            BeforeTurnAnswer(
+                protocol_version=1, publish=(publishes(Signal.VERIFIES, boolean=True),)
+            ),
+            NOTHING,
+        ]
+    )
+    host = Host(plugin=lambda _m, _r: next(answers))
+    host.play(asking(*members).before("t1", 0))
+    asked = [request for request in requests(host) if isinstance(request, BeforeTurnRequest)]
+    assert [request.wrapper for request in asked] == ["b-v1", "a-v1"]
+    assert [[p.signal for p in request.published] for request in asked] == [[], [Signal.VERIFIES]]
+
+
+@pytest.mark.behaviour("D-24", "D-33")
+def test_two_values_for_one_signal_both_stand_and_the_later_one_counts() -> None:
+    """[D-24, D-33]"""
+    counts = [publishes(Signal.QUESTIONS, count=count) for count in (3, 0)]
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=tuple(counts)))
+    doing = asking(steering())
+    host.play(doing.before("t1", 0))
+    assert doing.published == counts
+    assert doing.table[Signal.QUESTIONS] == 0
+
+
+HOSTS_OWN = {
+    *(Signal.TEST_COMMAND, Signal.CANDIDATES, Signal.BUDGET_METERED),
+    *(Signal.MUTATING_ACTIONS, Signal.DIFF_LINES),
+}
+
+
+@pytest.mark.behaviour("D-25")
+@pytest.mark.parametrize("signal", Signal)
+def test_any_member_publishes_any_signal_and_the_hosts_own_stay_the_hosts(signal: Signal) -> None:
+    """[D-25]"""
+    value = {"count": 7} if signal in COUNTS else {"boolean": signal is not Signal.TEST_COMMAND}
+    claim = publishes(signal, **value)
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=(claim,)))
+    doing = asking(steering())
+    before = doing.table[signal]
+    host.play(doing.before("t1", 0))
+    assert doing.published == [claim]
+    own = signal in HOSTS_OWN
+    assert (doing.table[signal] == before) is own
+    assert [fact.code for fact in host.facts(Noticed)] == ["host_signal"] * own
+
+
+@pytest.mark.behaviour("D-16")
+def test_everyone_who_may_is_asked_after_the_turn_whatever_ran() -> None:
+    """[D-16 step 6] In selection order, also a member none of whose stages ran."""
+    idle = steering("idle", (conditional("execute", "plans"),), after=True)
+    host = Host(plugin=lambda _m, _r: observed())
+    doing = asking(idle, arbiter())
+    host.play(doing.before("t1", 0))
+    host.play(doing.after("t1", 0, END))
+    asked = [(q.member, q.request.stage) for q in host.asked if isinstance(q, AskPlugin)]
+    assert asked == [("idle", None), ("verify", "execute")]
+
+
+@pytest.mark.behaviour("Q-8")
+def test_a_member_none_of_whose_stages_ran_is_told_none() -> None:
+    """[Q-8, W-18] What ran in an earlier round is past."""
+    once = steering("once", (conditional("triage", "no-plans"),), after=True)
+    plans = publishes(Signal.PLANS, boolean=True)
+
+    def answered(_member: str, request: Request) -> Answer:
+        if isinstance(request, AfterTurnRequest):
+            return observed()
+        return BeforeTurnAnswer(protocol_version=1, publish=(plans,))
+
+    host = Host(plugin=answered)
+    doing = asking(once)
+    for number in (0, 1):
+        host.play(doing.before(f"t{number}", number))
+        host.play(doing.after(f"t{number}", number, END))
+    asked = [r.stage for r in requests(host) if isinstance(r, AfterTurnRequest)]
+    assert asked == ["triage", None]
+
+
+LATE = {
+    "context": {"context": (ContextEntry(label="x", text="y"),)},
+    "role": {"role": "planner"},
+    "scope": {"scope": ("src",)},
+    "nothing": {
+        "publish": (PublishedSignal(signal=Signal.PLANS, value=SignalValue(boolean=True)),)
+    },
+}
+
+
+@pytest.mark.behaviour("D-28")
+@pytest.mark.parametrize("late", LATE)
+def test_whatever_comes_too_late_is_told_and_what_is_published_is_not(late: str) -> None:
+    """[D-28]"""
+    answer = BeforeTurnAnswer(protocol_version=1, **LATE[late])  # type: ignore[arg-type]  # by name
+    member = steering("s", (Step(name="reflect"),), roles={"planner": "plan"})
+    host = Host(plugin=lambda _m, _r: answer)
+    host.play(asking(member).after("t1", 0, END))
+    assert [fact.code for fact in host.facts(Noticed)] == ["too_late"] * (late != "nothing")
+
+
+def test_a_fault_without_output_has_none_in_its_record() -> None:
+    """[J2-44]"""
+    host = Host()
+    host.play(asking(arbiter()).after("t1", 0, END))
+    assert [fact.stdout_b64 for fact in host.facts(PluginFaulted)] == [None]
+
+
+def test_a_role_is_shown_as_it_was_given_and_safely() -> None:
+    """[D-29, C-3]"""
+    answer = BeforeTurnAnswer(protocol_version=1, role="plan\nner")
+    host = Host(plugin=lambda _m, _r: answer)
+    host.play(asking(steering("s", roles={"planner": "plan"})).before("t1", 0))
+    (fault,) = host.facts(PluginFaulted)
+    assert fault.message.startswith('s before_turn: role "plan ner" is not declared; ')

@@ -1,3 +1,5 @@
+import pytest
+
 from stella.turn.changes import ChangeBook
 from stella.turn.questions import Change
 
@@ -30,6 +32,7 @@ def test_one_unmeasured_call_makes_the_turn_unmeasured() -> None:
     assert book.paths is None
 
 
+@pytest.mark.behaviour("D-26")
 def test_a_call_that_changed_nothing_is_no_action() -> None:
     """[D-26]"""
     book = ChangeBook()

@@ -2,6 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from stella import codec
+from stella.manifest.grammar import Condition
+from stella.manifest.grammar import parse_condition
+from stella.manifest.stages import Step
 from stella.message import Message
 from stella.message import ModelFault
 from stella.message import NoReply
@@ -13,24 +17,30 @@ from stella.turn.facts import Cause
 from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Continued
 from stella.turn.facts import Judged
+from stella.turn.facts import MessageAppended
 from stella.turn.facts import Noticed
 from stella.turn.facts import PipelineBound
 from stella.turn.facts import RunStatus
 from stella.turn.facts import TamperFound
 from stella.turn.facts import TurnEnded
+from stella.turn.hold import CEILINGS
 from stella.turn.hold import RunEnd
 from stella.turn.hold import RunSetup
 from stella.turn.hold import run
 from stella.turn.loop import Transcript
+from stella.turn.plugin_facts import Exchanged
 from stella.turn.plugin_facts import PluginFaulted
 from stella.turn.questions import AskHook
 from stella.turn.questions import AskModel
 from stella.turn.questions import AskPlugin
+from stella.turn.questions import Change
 from stella.turn.questions import Granted
+from stella.turn.questions import Inspect
 from stella.turn.questions import Inspection
 from stella.turn.questions import TakeBaseline
 from stella.turn.stages import Composition
 from stella.turn.stages import Member
+from stella.verdict.again import AllowanceSpent
 from stella.verdict.again import Stop
 from stella.verdict.again import StoppedUnmet
 from stella.verdict.again import StopReason
@@ -41,6 +51,8 @@ from stella.wire.after_turn import AfterTurnAnswer
 from stella.wire.after_turn import AfterTurnRequest
 from stella.wire.before_turn import BeforeTurnAnswer
 from stella.wire.before_turn import ContextEntry
+from stella.wire.before_turn import PublishedSignal
+from stella.wire.before_turn import SignalValue
 from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.evidence import Artifact
@@ -52,6 +64,8 @@ from stella.wire.evidence import TamperState
 from stella.wire.grant import TestBaseline
 from stella.wire.hook import HookResult
 from stella.wire.points import Hook
+from stella.wire.points import Point
+from stella.wire.points import Signal
 from stella.wire.silence import Silence
 from tests.making.listening import answering
 from tests.making.listening import deny
@@ -124,6 +138,7 @@ def trees() -> Iterator[Inspection]:
         yield from (seen, seen)
 
 
+@pytest.mark.behaviour("D-6")
 def test_without_a_pipeline_one_turn_is_the_run() -> None:
     """[D-6]"""
     host = Host(replies=[says("ok")])
@@ -149,6 +164,7 @@ def test_a_met_rule_ends_the_run_met() -> None:
     assert durable == ["turn_ended", "verdict", "continuation"]
 
 
+@pytest.mark.behaviour("G-20", "D-13")
 def test_the_baseline_is_told_and_every_request_carries_the_grant() -> None:
     """[D-13, G-20]"""
     baseline = Baselined(
@@ -165,13 +181,17 @@ def test_the_baseline_is_told_and_every_request_carries_the_grant() -> None:
         replies=[says()] * 3, granted=granted, plugin=lambda _m, _r: BAD, inspections=trees()
     )
     played(host, pipeline())
-    assert host.facts(Baselined) == [baseline]
+    assert [(fact, durable) for _, fact, durable in host.told if isinstance(fact, Baselined)] == [
+        (baseline, True)
+    ]
     requests = [q.request for q in host.asked if isinstance(q, AskPlugin)]
     assert len(requests) == 3
     assert all(request.candidate == GRANT.candidate for request in requests)
+    assert {request.goal for request in requests} == {"[time] go"}
     assert [request.round for request in requests] == [0, 1, 2]
 
 
+@pytest.mark.behaviour("J-31")
 @pytest.mark.behaviour("K-56", "A1")
 def test_a_failing_budget_is_held_to_the_bound_and_the_correction_comes_last() -> None:
     """[J-25, D-16]"""
@@ -253,6 +273,7 @@ def test_what_the_first_look_found_stays_found() -> None:
     assert end.status is RunStatus.UNDECIDED
 
 
+@pytest.mark.behaviour("J-8", "D-77")
 @pytest.mark.behaviour("K-53")
 def test_a_steering_plugin_that_crashes_leaves_the_turn_alone() -> None:
     """[D-77, J-8]"""
@@ -264,6 +285,7 @@ def test_a_steering_plugin_that_crashes_leaves_the_turn_alone() -> None:
     assert [fact.point.value for fact in host.facts(PluginFaulted)] == ["before_turn"]
 
 
+@pytest.mark.behaviour("D-77")
 @pytest.mark.behaviour("K-60", "A2")
 def test_an_arbiter_that_falls_silent_is_undecided_and_never_held() -> None:
     """[D-41, J-12]"""
@@ -283,6 +305,7 @@ def test_only_an_arbiter_may_hold() -> None:
     assert (end.status, end.rounds) == (RunStatus.COMPLETED, 1)
 
 
+@pytest.mark.behaviour("D-18", "D-84")
 def test_the_step_limit_ends_the_run_stopped_whatever_the_verdict() -> None:
     """[D-18, D-84]"""
     host = Host(replies=[calls("bash")], plugin=lambda _m, _r: GOOD)
@@ -291,6 +314,7 @@ def test_the_step_limit_ends_the_run_stopped_whatever_the_verdict() -> None:
     assert isinstance(end.verdict, Met)
 
 
+@pytest.mark.behaviour("D-18")
 def test_an_unmet_turn_cut_by_a_limit_buys_no_round() -> None:
     """[D-18]"""
     host = Host(replies=[calls("bash")], plugin=lambda _m, _r: BAD)
@@ -301,6 +325,7 @@ def test_an_unmet_turn_cut_by_a_limit_buys_no_round() -> None:
     assert stop.state.ceiling.value == "steps"
 
 
+@pytest.mark.behaviour("D-18", "D-77", "D-84")
 def test_a_failed_turn_is_judged_and_not_continued() -> None:
     """[D-18]"""
     host = Host(
@@ -312,6 +337,7 @@ def test_a_failed_turn_is_judged_and_not_continued() -> None:
     assert not host.facts(Continued)
 
 
+@pytest.mark.behaviour("D-14")
 @pytest.mark.parametrize("kind", [TakeBaseline, AskModel, AskPlugin])
 def test_a_cancel_ends_the_run_without_a_verdict(kind: type[Ask[object]]) -> None:
     """[D-14]"""
@@ -329,10 +355,11 @@ def test_a_cancel_ends_the_run_without_a_verdict(kind: type[Ask[object]]) -> Non
 def test_a_cancel_in_a_plain_run_is_the_turns_own_end() -> None:
     host = Host(cancel=lambda question: isinstance(question, AskModel))
     end = played(host, None)
-    assert end.status is RunStatus.CANCELLED
+    assert (end.status, end.cancelled_by) == (RunStatus.CANCELLED, "test")
     assert end.turn is not None
 
 
+@pytest.mark.behaviour("J-31", "D-16")
 def test_contributions_stand_between_the_prompt_and_the_correction() -> None:
     """[E-132]"""
     guide, judge = steering("guide"), arbiter("verify")
@@ -443,3 +470,234 @@ def test_the_holds_of_a_gate_count_through_the_rounds_of_a_run() -> None:
     end = played(host, pipeline(), **hooked(Hook.STOP))
     assert (end.rounds, end.status) == (2, RunStatus.UNMET)
     assert len([q for q in host.asked if isinstance(q, AskHook)]) == 2
+
+
+def parsed(text: str) -> Condition:
+    condition = parse_condition(text)
+    assert isinstance(condition, Condition)
+    return condition
+
+
+def steps(host: Host) -> list[str]:
+    """What was asked of the host, in order, without what it was only told."""
+    found = []
+    for question in host.asked:
+        if isinstance(question, AskPlugin):
+            request = question.request
+            point = "after" if isinstance(request, AfterTurnRequest) else "before"
+            found.append(f"{question.member} {point} {request.stage}")
+        elif isinstance(question, TakeBaseline | AskModel | Inspect):
+            found.append(type(question).__name__)
+    return found
+
+
+@pytest.mark.behaviour("G-30", "D-16")
+def test_the_steps_of_a_round_stand_in_their_order() -> None:
+    """[D-16, G-30, Q-27] The watch looks before anybody is asked, and once more before judge."""
+    guide = steering("guide", (Step(name="execute"), Step(name="verify")), after=True)
+    answers = iter([BAD, GOOD])
+
+    def answered(member: str, request: Request) -> Answer | Silence:
+        if isinstance(request, AfterTurnRequest):
+            return next(answers) if member == "judge" else GOOD
+        return BeforeTurnAnswer(protocol_version=1)
+
+    host = Host(replies=[says()] * 2, plugin=answered, inspections=trees())
+    assert played(host, pipeline(guide, arbiter("judge"))).status is RunStatus.MET
+    one_round = [
+        *("guide before execute", "AskModel", "Inspect", "guide before verify"),
+        *("guide after verify", "judge after execute", "Inspect"),
+    ]
+    assert steps(host) == ["TakeBaseline", *one_round, *one_round]
+
+
+@pytest.mark.behaviour("D-17")
+@pytest.mark.parametrize(
+    "program",
+    [
+        (Step(name="triage"),),
+        (Step(name="triage"), Step(name="execute", condition=parsed("plans"))),
+    ],
+    ids=["absent", "skipped"],
+)
+def test_the_turn_runs_whether_or_not_its_stage_does(program: tuple[Step, ...]) -> None:
+    """[D-17]"""
+    host = Host(replies=[says("ok")], plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1))
+    end = played(host, pipeline(steering("guide", program)))
+    assert (end.status, end.rounds) == (RunStatus.COMPLETED, 1)
+    assert steps(host)[1:3] == ["guide before triage", "AskModel"]
+
+
+@pytest.mark.behaviour("G-27")
+def test_the_baseline_is_taken_once_and_is_no_evidence() -> None:
+    """[G-27] However many rounds there are, and whatever it said."""
+    host = Host(replies=[says()] * 3, plugin=lambda _m, _r: BAD, inspections=trees())
+    assert played(host, pipeline()).rounds == 3
+    assert steps(host).count("TakeBaseline") == 1
+    passed = Baselined(
+        program="pytest",
+        args=(),
+        baseline=TestBaseline.PASSED,
+        reason="exit-zero",
+        duration_ms=3,
+        watched=(),
+        complete=True,
+    )
+    granted = Granted(candidate=GRANT.candidate, baseline=passed)
+    silent = Host(replies=[says()], granted=granted)
+    assert played(silent, pipeline()).status is RunStatus.UNDECIDED
+
+
+def words(host: Host) -> list[str]:
+    """How every round stood to the one before it."""
+    return [fact.progress.value for fact in host.facts(Judged)]
+
+
+@pytest.mark.behaviour("J-23", "D-44", "K-117")
+def test_only_the_bound_stops_a_run_whose_tree_cannot_be_measured() -> None:
+    """[J-23, D-44] Equal clauses are no standstill when nobody saw the tree."""
+    unseen = Inspection(finding=TamperState.CLEAN, artifacts=(), digest=None)
+    host = Host(replies=[says()] * 3, plugin=lambda _m, _r: BAD, inspections=[unseen] * 6)
+    end = played(host, pipeline())
+    assert words(host) == ["first", "unmeasured", "unmeasured"]
+    assert isinstance(end.outcome, StoppedUnmet)
+    assert isinstance(end.outcome.stopped, AllowanceSpent)
+
+
+@pytest.mark.behaviour("J-20", "D-44", "K-116")
+def test_a_number_that_moves_is_progress_even_in_an_equal_tree() -> None:
+    """[J-20, D-44]"""
+    same = Inspection(finding=TamperState.CLEAN, artifacts=(), digest="sha256:1")
+    host = Host(
+        replies=[says()] * 3,
+        plugin=lambda _m, request: evidence(Flip.NOT_ATTEMPTED, x=9 - min(request.round, 1)),
+        inspections=[same] * 6,
+    )
+    end = played(host, pipeline(arbiter(rule=BUDGET, max_holds=8)), host_max_holds=8)
+    assert words(host) == ["first", "changed", "unchanged"]
+    assert (end.status, end.rounds) == (RunStatus.UNMET, 3)
+
+
+@pytest.mark.behaviour("D-39", "D-41", "K-179")
+def test_a_member_below_arbiter_is_heard_and_decides_nothing() -> None:
+    """[D-39, D-41] Its perfect answer is told, and the arbiter's silence is what counts."""
+    guide = steering("guide", after=True)
+    host = Host(replies=[says()], plugin=lambda member, _r: GOOD if member == "guide" else NOBODY)
+    end = played(host, pipeline(guide, arbiter("judge")))
+    assert end.status is RunStatus.UNDECIDED
+    heard = {f.plugin: f.response for f in host.facts(Exchanged) if f.point is Point.AFTER_TURN}
+    assert heard["judge"] is None
+    assert heard["guide"] is not None
+    assert heard["guide"]["evidence"]["flip"] == "achieved"
+    (judged,) = host.facts(Judged)
+    assert judged.evidence.provenance is Provenance.HOST_OBSERVED
+    assert (judged.evidence.flip, judged.evidence.measurements) == (Flip.UNOBSERVABLE, {})
+
+
+@pytest.mark.behaviour("D-42")
+def test_no_request_tells_a_plugin_what_the_watch_found() -> None:
+    """[D-42] Not in its own round and not in the next one."""
+    host = Host(replies=[says()] * 2, plugin=lambda _m, _r: GOOD, inspections=[EDITED] * 4)
+    assert played(host, pipeline()).rounds == 2
+    requests = [codec.encode(q.request) for q in host.asked if isinstance(q, AskPlugin)]
+    assert len(requests) == 2
+    for request in requests:
+        assert b"tamper" not in request
+        assert b"tests/t.py" not in request
+
+
+@pytest.mark.behaviour("J-51", "G-40", "K-113")
+def test_what_either_look_found_is_one_finding_named_by_its_first_path() -> None:
+    """[G-40, J-51, Q-27] The value names one artifact, the record lists all with their kinds."""
+
+    def look(*found: tuple[str, str]) -> Inspection:
+        artifacts = tuple(ChangedArtifact(path=path, kinds=(kind,)) for path, kind in found)
+        finding = Tampered(tampered=Artifact(artifact=found[0][0]))
+        return Inspection(finding=finding, artifacts=artifacts, digest=None)
+
+    looks = [look(("b", "mode-changed")), look(("a", "added"), ("b", "edited"))]
+    host = Host(replies=[says()], plugin=lambda _m, _r: GOOD, inspections=looks)
+    played(host, pipeline(), host_max_holds=0)
+    (found,) = host.facts(TamperFound)
+    assert found.finding == Tampered(tampered=Artifact(artifact="a"))
+    listed = [(artifact.path, artifact.kinds) for artifact in found.artifacts]
+    assert listed == [("a", ("added",)), ("b", ("edited", "mode-changed"))]
+    (judged,) = host.facts(Judged)
+    assert judged.evidence.tamper == found.finding
+
+
+@pytest.mark.behaviour("J-5", "J-24", "D-19")
+def test_the_bounds_of_a_run_are_the_hosts_whatever_a_plugin_asks_or_says() -> None:
+    """[J-5, D-19] The plugin asks for eight holds, and claims signals of every kind."""
+    claim = SignalValue(count=8)
+    published = PublishedSignal(signal=Signal.CANDIDATES, value=claim)
+    guide = steering("guide")
+
+    def answered(member: str, _request: Request) -> Answer:
+        if member == "judge":
+            return BAD
+        return BeforeTurnAnswer(protocol_version=1, publish=(published,))
+
+    host = Host(replies=[says()] * 3, plugin=answered, inspections=trees())
+    assert played(host, pipeline(guide, arbiter("judge", max_holds=8))).rounds == 3
+    states = [fact.state for fact in host.facts(Continued)]
+    assert [(s.holds_spent, s.host_max_holds, s.ceiling) for s in states] == [
+        (0, 2, None),
+        (1, 2, None),
+        (2, 2, None),
+    ]
+
+
+def made(path: str) -> tuple[Change, ...]:
+    return (Change(path=path, kind="created", before=None, after="1", added=2, removed=0),)
+
+
+@pytest.mark.behaviour("D-20", "D-26")
+def test_what_the_turn_changed_starts_the_stages_after_it() -> None:
+    """[D-26, D-16 step 4] Measured by the host, read by the conditions of the same round."""
+    conditions = [Step(name="verify", condition=parsed("mutating-actions > 0"))]
+    conditions.append(Step(name="reflect", condition=parsed("diff-lines > 2")))
+    guide = steering("guide", (Step(name="execute"), *conditions))
+    host = Host(
+        replies=[calls("bash"), says()],
+        changes=[made("a")],
+        plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1),
+    )
+    played(host, pipeline(guide))
+    asked = [step for step in steps(host) if step.startswith("guide")]
+    assert asked == ["guide before execute", "guide before verify"]
+
+
+@pytest.mark.behaviour("D-19")
+def test_a_run_adds_up_its_turns_and_numbers_them_on() -> None:
+    """[D-19, E-2] Use and changes of every round, and each told under the turn it is of."""
+    host = Host(
+        replies=[calls("bash"), says(), calls("bash"), says()],
+        changes=[made("a"), made("b")],
+        plugin=lambda _m, request: GOOD if request.round else BAD,
+        inspections=trees(),
+    )
+    end = played(host, pipeline())
+    assert (end.rounds, end.tally.usage.model_calls, end.tally.usage.input_tokens) == (2, 4, 40)
+    assert end.changes.paths == ("a", "b")
+    for kind in (TamperFound, Judged, Continued):
+        assert [turn for turn, fact, _ in host.told if isinstance(fact, kind)] == ["t1", "t2"]
+    (correction,) = [fact for fact in host.facts(MessageAppended) if fact.origin == "correction"]
+    assert correction.label == "wrapper-verdict"
+    assert correction.text == host.models()[-1][-3].content
+    first, last = host.facts(Continued)
+    assert first.again is not None
+    assert first.again.correction.guidance.text in correction.text
+    assert (first.stop, last.again) == (None, None)
+
+
+@pytest.mark.behaviour("D-18")
+def test_each_limit_of_a_turn_is_a_ceiling_of_the_run() -> None:
+    """[D-18, J-52, E-80]"""
+    assert {cause.value: ceiling.value for cause, ceiling in CEILINGS.items()} == {
+        "step_limit": "steps",
+        "stuck_loop": "steps",
+        "money_limit": "money",
+        "token_limit": "money",
+        "time_limit": "time",
+    }

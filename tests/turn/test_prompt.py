@@ -64,11 +64,13 @@ def test_only_backslashes_are_added_and_once(parts: list[str]) -> None:
     assert guarded(text).replace("\\", "") == text.replace("\\", "")
 
 
+@pytest.mark.behaviour("D-30")
 def test_a_label_becomes_one_heading_line() -> None:
     """[D-30, K-136]"""
     assert headed("a\nb", "text") == "## a b\n\ntext"
 
 
+@pytest.mark.behaviour("D-30")
 def test_a_blank_label_gives_no_heading() -> None:
     """[D-30, K-136]"""
     assert headed(" \n", "text") == "text"

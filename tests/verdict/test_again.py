@@ -35,6 +35,7 @@ from tests.making.verdicts import vector_paths
 ARBITER = Grant(participation=Grade.ARBITER)
 
 
+@pytest.mark.behaviour("J-21", "J-22", "J-28", "J-32", "J-50", "J-52", "J-53")
 @pytest.mark.parametrize("path", vector_paths(AgainVector), ids=lambda path: path.stem)
 def test_again_gives_the_continuation_of_the_vector(path: Path) -> None:
     """[J-21, J-22, J-23, J-32, J-50, J-53]"""
@@ -47,6 +48,7 @@ def test_again_gives_the_continuation_of_the_vector(path: Path) -> None:
     assert codec.encode(vector.verdict).decode() == compact(written["verdict"])
 
 
+@pytest.mark.behaviour("J-20", "J-25", "K-116")
 @pytest.mark.parametrize("path", vector_paths(RunVector), ids=lambda path: path.stem)
 def test_a_run_holds_as_often_as_the_vector_says(path: Path) -> None:
     """[J-23, J-25, K-56, K-115, K-116, K-117, K-119, A1, H179]"""
@@ -66,6 +68,7 @@ def test_a_run_holds_as_often_as_the_vector_says(path: Path) -> None:
     assert last.outcome.clauses == vector.rounds[vector.happened - 1].unmet
 
 
+@pytest.mark.behaviour("J-21", "J-25")
 @pytest.mark.parametrize(
     ("ask", "host", "bound"),
     [(7, 2, 2), (1, 2, 1), (None, 2, 2), (None, 8, 8), (3, 0, 0), (2, 2, 2), (0, 8, 0)],
@@ -86,6 +89,7 @@ def test_a_correction_carries_the_clauses_and_their_text() -> None:
     assert given.correction.guidance.text.endswith(LAST_HOLD)
 
 
+@pytest.mark.behaviour("J-24", "D-19")
 def test_a_count_of_holds_outlives_whatever_the_model_did_between_rounds() -> None:
     """[D-19, J-24, A4] The counter is the run's; the outcome's word differs from met."""
     rounds = [Round(verdict=unmet(clause()), tree_digest=f"d{i}") for i in range(9)]
@@ -107,6 +111,7 @@ def test_an_undecided_stop_keeps_its_reason_for_the_exit_code() -> None:
     assert given.outcome == verdict
 
 
+@pytest.mark.behaviour("J-50")
 def test_a_state_omits_what_is_as_in_the_first_round() -> None:
     """[J-50]"""
     state = State(holds_spent=0, host_max_holds=2)
@@ -114,6 +119,7 @@ def test_a_state_omits_what_is_as_in_the_first_round() -> None:
     assert codec.read(State, b'{"holds_spent":0,"host_max_holds":2}').progress is Progress.FIRST
 
 
+@pytest.mark.behaviour("J-50")
 @pytest.mark.parametrize(
     "text",
     [
@@ -132,6 +138,7 @@ def test_a_continuation_with_a_foreign_key_or_word_is_refused(text: bytes) -> No
         codec.read(kind, text)
 
 
+@pytest.mark.behaviour("J-4")
 @pytest.mark.parametrize("number", [-1, 2**32])
 def test_a_count_outside_its_width_is_refused(number: int) -> None:
     """[J-4]"""

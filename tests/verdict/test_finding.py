@@ -72,6 +72,7 @@ FORMS: list[tuple[Verdict, bytes]] = [
 ]
 
 
+@pytest.mark.behaviour("J-50")
 @pytest.mark.parametrize(("verdict", "text"), FORMS)
 def test_a_verdict_is_written_exactly_so_and_reads_back(verdict: Verdict, text: bytes) -> None:
     """[J-50]"""
@@ -80,6 +81,7 @@ def test_a_verdict_is_written_exactly_so_and_reads_back(verdict: Verdict, text: 
     assert codec.read(kind, text) == verdict
 
 
+@pytest.mark.behaviour("J-50")
 @pytest.mark.parametrize(
     "text",
     [
@@ -113,6 +115,7 @@ def test_a_refused_clause_says_where_and_names_each_kind_once() -> None:
         codec.read(Clause, b'{"requirement":"a","statement":"b","because":"tampered"}')
 
 
+@pytest.mark.behaviour("J-4")
 def test_a_verdict_is_read_through_its_one_key() -> None:
     """[J-4]"""
     assert Met(met=Credited(evidence=Provenance.HOST_OBSERVED)).evidence is Provenance.HOST_OBSERVED

@@ -1,4 +1,5 @@
 import ast
+import re
 from itertools import product
 from pathlib import Path
 
@@ -23,12 +24,21 @@ from stella.verdict.judge import examined
 from stella.verdict.judge import flip_credit
 from stella.verdict.judge import judge
 from stella.verdict.judge import judge_one
+from stella.verdict.rule import VerdictRule
 from stella.verdict.rule import rule_of
 from stella.wire.evidence import Flip
 from stella.wire.evidence import Provenance
 from stella.wire.evidence import Tamper
 from stella.wire.evidence import TamperState
+from stella.wire.points import Call
+from stella.wire.points import DriverVerb
+from stella.wire.points import Hook
+from stella.wire.points import Point
+from tests.making.verdicts import VECTORS
+from tests.making.verdicts import AgainVector
 from tests.making.verdicts import JudgeVector
+from tests.making.verdicts import ProgressVector
+from tests.making.verdicts import RunVector
 from tests.making.verdicts import as_written
 from tests.making.verdicts import clause
 from tests.making.verdicts import compact
@@ -61,6 +71,7 @@ MAY_IMPORT = {
 }
 
 
+@pytest.mark.behaviour("J-6", "J-9", "J-11", "J-12", "J-14", "J-15", "J-16", "J-17", "J-18", "J-50")
 @pytest.mark.parametrize("path", vector_paths(JudgeVector), ids=lambda path: path.stem)
 def test_judge_gives_the_verdict_of_the_vector(path: Path) -> None:
     """[J-6, J-9, J-12, J-14, J-17, J-18, J-50]"""
@@ -87,6 +98,7 @@ def credit_by_table(policy: FlipPolicy, flip: Flip, tamper: Tamper) -> Credit:
     return rows[flip, tamper] if policy is FlipPolicy.REQUIRED else Conjunct.ABSENT
 
 
+@pytest.mark.behaviour("J-9", "J-10")
 @pytest.mark.behaviour("F146", "F160")
 @pytest.mark.parametrize(
     ("policy", "flip", "tamper"), list(product(FlipPolicy, Flip, TAMPERS)), ids=str
@@ -106,6 +118,7 @@ TWO = rule_of(
 )
 
 
+@pytest.mark.behaviour("J-7")
 @pytest.mark.behaviour("K-59")
 def test_a_known_failure_is_not_hidden_by_a_missing_number() -> None:
     """[J-7]"""
@@ -114,6 +127,7 @@ def test_a_known_failure_is_not_hidden_by_a_missing_number() -> None:
     assert [clause.requirement for clause in found.clauses] == ["a"]
 
 
+@pytest.mark.behaviour("J-13")
 @pytest.mark.behaviour("K-61")
 def test_a_reported_zero_is_a_number_and_an_absent_one_is_none() -> None:
     """[J-13]"""
@@ -122,6 +136,7 @@ def test_a_reported_zero_is_a_number_and_an_absent_one_is_none() -> None:
     assert judge(TWO, evidence(y=5)) == undecided(missing)
 
 
+@pytest.mark.behaviour("J-11", "J-14")
 def test_everything_found_stands_in_order_requirement_by_requirement() -> None:
     """[J-11, J-12, J-14]"""
     rule = rule_of(
@@ -161,6 +176,7 @@ def test_a_requirement_is_judged_as_if_it_stood_alone() -> None:
     )
 
 
+@pytest.mark.behaviour("J-15")
 def test_the_flip_policy_holds_for_a_requirement_judged_alone() -> None:
     """[S-43, J-15]"""
     rule = rule_of(requirements={"a": "a holds"}, flip="required")
@@ -201,6 +217,7 @@ def imports(path: Path) -> set[str]:
     return found
 
 
+@pytest.mark.behaviour("J-3")
 def test_the_room_imports_only_what_cannot_reach_the_world() -> None:
     """[J-3] No process, network, file, clock or model is in reach, and none is reached for."""
     assert {path.stem for path in ROOM} >= {"again", "judge", "progress"}
@@ -209,6 +226,7 @@ def test_the_room_imports_only_what_cannot_reach_the_world() -> None:
         assert foreign <= MAY_IMPORT, path.name
 
 
+@pytest.mark.behaviour("J-1")
 def test_the_room_opens_nothing_and_waits_for_nothing() -> None:
     """[J-1, J-3]"""
     for path in ROOM:
@@ -218,3 +236,39 @@ def test_the_room_opens_nothing_and_waits_for_nothing() -> None:
         assert not [
             node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef | ast.Await)
         ]
+
+
+@pytest.mark.parametrize("path", sorted(VECTORS.glob("*")), ids=lambda path: path.name)
+def test_every_file_of_the_vectors_is_a_vector_of_one_kind(path: Path) -> None:
+    """A file that no test reads proves nothing; the format itself is in README.md."""
+    if path.name == "README.md":
+        return
+    assert re.fullmatch(r"[0-9]{2,3}-[a-z0-9-]+\.json", path.name)
+    kinds = (JudgeVector, AgainVector, ProgressVector, RunVector)
+    assert [path in vector_paths(kind) for kind in kinds].count(True) == 1
+
+
+def test_there_are_enough_vectors_for_somebody_who_writes_another_host() -> None:
+    """And no two of one number."""
+    numbers = [path.name.partition("-")[0] for path in VECTORS.glob("*.json")]
+    assert len(set(numbers)) == len(numbers)
+    assert len(numbers) >= 100
+
+
+@pytest.mark.behaviour("J-2")
+def test_nothing_addresses_the_judge_and_a_rule_is_nothing_but_data() -> None:
+    """[J-2] No point, no call and no verb of the wire; a rule is its own text and numbers."""
+    spoken = {word.value for kind in (Point, Call, Hook, DriverVerb) for word in kind}
+    for name in ("judge", "again", "progress", "verdict"):
+        assert not [word for word in spoken if name in word.lower()]
+    assert codec.read(VerdictRule, codec.encode(TWO)) == TWO
+    assert plain_data(codec.plain(TWO))
+
+
+def plain_data(tree: object) -> bool:
+    """Whether a value is text and numbers all the way down."""
+    if isinstance(tree, dict):
+        return all(isinstance(key, str) and plain_data(value) for key, value in tree.items())
+    if isinstance(tree, list | tuple):
+        return all(map(plain_data, tree))
+    return isinstance(tree, str | int)

@@ -22,6 +22,7 @@ def verify_rule() -> VerdictRule:
     )
 
 
+@pytest.mark.behaviour("J-4")
 def test_a_rule_is_made_of_plain_values() -> None:
     """[J-4]"""
     assert verify_rule() == VerdictRule(
@@ -46,6 +47,7 @@ def test_a_policy_word_that_is_none_is_refused() -> None:
         rule_of(requirements={}, flip="optional")
 
 
+@pytest.mark.behaviour("J-1")
 def test_the_rule_does_not_change_with_the_table_it_was_made_of() -> None:
     """[J-1] A rule is a value: what a caller does to its own table later is not seen."""
     table = {"a": "b"}
@@ -63,6 +65,7 @@ def test_a_rule_is_written_with_its_keys_in_order() -> None:
     )
 
 
+@pytest.mark.behaviour("J-50")
 def test_what_a_rule_does_not_have_is_omitted() -> None:
     """[J-50]"""
     assert codec.encode(VerdictRule()) == b"{}"

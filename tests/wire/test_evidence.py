@@ -14,6 +14,7 @@ from stella.wire.evidence import gathered
 TAMPERED = Tampered(tampered=Artifact(artifact="tests/t.py"))
 
 
+@pytest.mark.behaviour("D-42")
 def test_the_hosts_finding_is_attached_to_what_the_plugin_saw() -> None:
     """[D-42]"""
     seen = ObservedEvidence(flip=Flip.ACHIEVED, measurements={"x": 1})
@@ -26,6 +27,7 @@ def test_the_hosts_finding_is_attached_to_what_the_plugin_saw() -> None:
     )
 
 
+@pytest.mark.behaviour("D-41")
 def test_when_nobody_answered_nothing_was_observed() -> None:
     """[D-41]"""
     evidence = gathered(None, TamperState.CLEAN)
@@ -34,6 +36,7 @@ def test_when_nobody_answered_nothing_was_observed() -> None:
     )
 
 
+@pytest.mark.behaviour("J-50")
 @pytest.mark.parametrize(
     ("tamper", "text"),
     [

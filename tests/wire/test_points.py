@@ -1,5 +1,7 @@
 """The closed vocabularies as the contract spells them [W-48]: a diff here is a wire change."""
 
+import pytest
+
 from stella.codec import Word
 from stella.wire.points import COUNTS
 from stella.wire.points import HOST_STAGES
@@ -55,6 +57,7 @@ def test_every_signal_has_a_publisher_or_is_a_fact_of_the_host() -> None:
     }
 
 
+@pytest.mark.behaviour("D-22")
 def test_the_late_stages_stand_after_execute() -> None:
     """[D-22]"""
     late = HOST_STAGES[HOST_STAGES.index("execute") + 1 :]

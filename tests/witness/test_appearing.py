@@ -21,6 +21,7 @@ def seen(root: Path, scope: Scope, *files: str) -> list[str]:
     return sorted(look(root, scope).paths)
 
 
+@pytest.mark.behaviour("Q-26")
 @pytest.mark.parametrize(
     "path",
     [
@@ -68,6 +69,7 @@ def test_without_an_interpreter_no_startup_file_counts(tmp_path: Path) -> None:
     assert seen(workspace(tmp_path / "r"), scope, "sitecustomize.py", "json.py") == []
 
 
+@pytest.mark.behaviour("Q-26")
 def test_configuration_counts_beneath_a_granted_directory(tmp_path: Path) -> None:
     """[G-38, Q-26]"""
     granted = Scope(runner=Runner.PYTEST, python=True, starts=("tests",), granted=("tests",))

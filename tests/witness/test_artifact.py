@@ -50,12 +50,14 @@ def _root(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.behaviour("G-35")
 def test_the_fingerprint_is_made_of_kind_mode_links_and_bytes(root: Path) -> None:
     """[G-35]"""
     said = b"regular" + struct.pack("<I", 0o644) + struct.pack("<Q", 1) + b"assert True\n"
     assert seen(root, "tests/t.py").fingerprint == f"sha256:{hashlib.sha256(said).hexdigest()}"
 
 
+@pytest.mark.behaviour("G-35", "K-114")
 def test_an_equal_file_in_its_place_is_unchanged(root: Path) -> None:
     """[G-35, K-114]"""
 
@@ -99,6 +101,7 @@ def edit_and_chmod(path: Path) -> None:
     path.chmod(0o755)
 
 
+@pytest.mark.behaviour("G-37", "K-110")
 @pytest.mark.parametrize(
     ("change", "kinds"),
     [
@@ -123,6 +126,7 @@ def test_a_change_has_its_kinds(
     assert [kind.value for kind in changed(root, "tests/t.py", change)] == kinds
 
 
+@pytest.mark.behaviour("G-37")
 def test_the_kinds_are_the_closed_list() -> None:
     """[G-37]"""
     assert [kind.value for kind in ChangeKind] == [
@@ -155,6 +159,7 @@ def test_a_name_that_no_file_system_takes_is_unreadable(root: Path) -> None:
 Opened = tuple[os.stat_result, Identity]
 
 
+@pytest.mark.behaviour("G-36")
 def test_a_file_that_is_swapped_before_it_is_opened_is_unreadable(root: Path) -> None:
     """The path must lead to the opened file before it is read [G-36]."""
 
@@ -166,6 +171,7 @@ def test_a_file_that_is_swapped_before_it_is_opened_is_unreadable(root: Path) ->
     assert observe(root, "tests/t.py", reading=swapped) is ChangeKind.UNREADABLE
 
 
+@pytest.mark.behaviour("G-36")
 def test_a_file_that_is_swapped_while_it_is_read_is_unreadable(root: Path) -> None:
     """And still afterwards [G-36]."""
 
@@ -189,6 +195,7 @@ def test_a_parent_that_becomes_a_link_while_a_file_is_read_is_unreadable(root: P
     assert observe(root, "tests/t.py", reading=swapped) is ChangeKind.UNREADABLE
 
 
+@pytest.mark.behaviour("G-36")
 def test_a_link_to_the_very_same_file_is_not_followed(root: Path) -> None:
     """Even when the file is back in its place afterwards [G-36]."""
 
@@ -244,6 +251,7 @@ def table_kinds(root: Path, before: str, after: str) -> list[str]:
     return [kind.value for kind in differences(pinned, now, Form.PYTEST_TABLES)]
 
 
+@pytest.mark.behaviour("G-35", "K-109")
 @pytest.mark.parametrize(
     ("after", "kinds"),
     [
@@ -269,6 +277,7 @@ def test_of_a_pyproject_only_the_pytest_tables_count(
     assert table_kinds(root, TABLES, after) == kinds
 
 
+@pytest.mark.behaviour("G-38")
 def test_a_first_pytest_table_counts_as_added(root: Path) -> None:
     """[G-38]"""
     assert table_kinds(root, "[project]\n", TABLES) == ["added"]
@@ -282,6 +291,7 @@ def test_a_pyproject_that_is_no_toml_counts_whole(root: Path, broken: str) -> No
     assert table_kinds(root, broken, TABLES) == ["edited"]
 
 
+@pytest.mark.behaviour("G-35")
 def test_values_that_json_cannot_tell_apart_are_told_apart(root: Path) -> None:
     """[G-35]: canonical form."""
     values = ["nan", "inf", "-inf", "1", "1.0", "true", '"1"', "9" * 30, "1979-05-27", "[1]", "{}"]
@@ -344,11 +354,13 @@ def program_kinds(root: Path, change: Callable[[], object]) -> list[str]:
     return [kind.value for kind in differences(pinned, now, Form.PROGRAM)]
 
 
+@pytest.mark.behaviour("Q-28")
 def test_a_linked_program_is_unchanged_while_nothing_changes(linked: Path) -> None:
     """[Q-28]"""
     assert program_kinds(linked, lambda: None) == []
 
 
+@pytest.mark.behaviour("Q-28")
 def test_a_linked_program_with_another_text_or_target_is_edited(linked: Path) -> None:
     """[Q-28]"""
     link, inner = linked / "bin" / "python", linked / "bin" / "python3"

@@ -77,6 +77,7 @@ def _root(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.behaviour("G-23", "K-93", "K-95")
 @pytest.mark.parametrize(
     ("arguments", "baseline", "reason"),
     [
@@ -104,12 +105,14 @@ def test_a_real_pytest_says_what_the_table_says_red_on_error(
     assert found.exit_code is not None
 
 
+@pytest.mark.behaviour("G-24")
 def test_a_real_unittest_that_cannot_import_is_not_red(root: Path) -> None:
     """[G-24]"""
     found = measured(root, f"{shlex.quote(sys.executable)} -m unittest test_broken")
     assert said(found) == ("unobserved", "import-error")
 
 
+@pytest.mark.behaviour("G-12")
 def test_without_a_plan_nothing_runs(tmp_path: Path) -> None:
     """[G-12, G-21]"""
     found = asyncio.run(measure(None, tmp_path, {}, tmp_path / "missing"))
@@ -117,6 +120,7 @@ def test_without_a_plan_nothing_runs(tmp_path: Path) -> None:
     assert said(found) == ("not-run", "no-plan")
 
 
+@pytest.mark.behaviour("G-21")
 def test_a_program_that_does_not_exist_could_not_start(root: Path) -> None:
     """[G-9, G-21, K-97]"""
     found = measured(root, "./check.sh")
@@ -125,6 +129,7 @@ def test_a_program_that_does_not_exist_could_not_start(root: Path) -> None:
     assert "check.sh" in found.notices[0]
 
 
+@pytest.mark.behaviour("G-21")
 def test_a_program_that_is_not_executable_could_not_start(root: Path) -> None:
     (root / "check.sh").write_text("exit 0")
     found = measured(root, "./check.sh")
@@ -132,6 +137,7 @@ def test_a_program_that_is_not_executable_could_not_start(root: Path) -> None:
     assert "chmod +x" in found.notices[0]
 
 
+@pytest.mark.behaviour("G-13", "K-96")
 def test_a_plan_that_outlives_its_timeout_is_ended_with_all_it_started(root: Path) -> None:
     """[G-13, G-21, K-96]"""
     mark = new_mark()
@@ -142,12 +148,14 @@ def test_a_plan_that_outlives_its_timeout_is_ended_with_all_it_started(root: Pat
     none_left(mark)
 
 
+@pytest.mark.behaviour("K-96")
 def test_a_plan_that_dies_by_a_signal_says_nothing(root: Path) -> None:
     """[G-21, K-96]"""
     program(root / "dies.sh", "#!/bin/sh\nkill -9 $$\n")
     assert said(measured(root, "./dies.sh")) == ("unobserved", "killed-by-signal")
 
 
+@pytest.mark.behaviour("G-21")
 @pytest.mark.parametrize(
     ("code", "baseline", "reason"),
     [
@@ -166,6 +174,7 @@ def test_an_unknown_runner_is_read_by_its_status(
     assert (*said(found), found.exit_code) == (baseline, reason, code)
 
 
+@pytest.mark.behaviour("G-21")
 @pytest.mark.parametrize("ending", [ending for ending in Ending if ending is not Ending.EXITED])
 def test_every_ending_without_a_status_is_unobserved(ending: Ending, tmp_path: Path) -> None:
     """[G-21]"""
@@ -189,6 +198,7 @@ def test_an_exit_that_nobody_saw_is_unobserved(tmp_path: Path) -> None:
 # ── how it runs ───────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G-13", "G-15")
 def test_the_plan_runs_in_the_root_with_empty_input_and_a_cache_of_its_own(root: Path) -> None:
     """[G-13, G-15]"""
     program(
@@ -203,6 +213,7 @@ def test_the_plan_runs_in_the_root_with_empty_input_and_a_cache_of_its_own(root:
     assert not Path(cache).exists()
 
 
+@pytest.mark.behaviour("G-15")
 def test_no_compiled_cache_decides_a_result(root: Path) -> None:
     """Neither of the code nor the one pytest keeps of a test [G-15, I23, I218]."""
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_calc.py"]
@@ -230,6 +241,7 @@ async def _spawn(argv: list[str], cwd: Path) -> int:
     return await child.wait()
 
 
+@pytest.mark.behaviour("G-13")
 def test_a_relative_program_of_another_root_is_that_roots_own(root: Path, tmp_path: Path) -> None:
     """[G-13]"""
     other = workspace(tmp_path / "other")
@@ -247,6 +259,7 @@ def test_the_last_output_is_kept_of_both_streams(root: Path) -> None:
     assert measured(root, "./talk.sh").tail == "out\ufffd\nerr\n"
 
 
+@pytest.mark.behaviour("G-13")
 @pytest.mark.parametrize("extra", [0, 1])
 def test_at_most_so_many_characters_are_kept_for_answers(root: Path, extra: int) -> None:
     """[G-13]"""
@@ -256,6 +269,7 @@ def test_at_most_so_many_characters_are_kept_for_answers(root: Path, extra: int)
     assert tail == ("a" if not extra else "b") + "b" * (limits.TEST_TAIL_CHARS - 1)
 
 
+@pytest.mark.behaviour("G-13")
 @pytest.mark.parametrize(("extra", "reason"), [(0, "nothing-collected"), (1, "exit-zero")])
 def test_a_marker_counts_in_the_last_output_only(root: Path, extra: int, reason: str) -> None:
     """[G-13]: 64 KiB are read, however much there was."""
@@ -297,6 +311,7 @@ def test_a_plan_that_removes_its_cache_itself_is_no_news(root: Path) -> None:
     assert measured(root, "./thorough.sh").notices == ()
 
 
+@pytest.mark.behaviour("G-13")
 def test_a_run_that_is_cancelled_leaves_nothing(root: Path, tmp_path: Path) -> None:
     mark = new_mark()
     started = tmp_path / "started"
@@ -327,6 +342,7 @@ def test_a_baseline_that_touched_nothing_stands(root: Path) -> None:
     assert after_baseline(found, watch) == (found, watch, watch.compare())
 
 
+@pytest.mark.behaviour("G-34", "K-100")
 def test_a_baseline_that_rewrote_its_own_test_is_unobserved_and_pinned_again(root: Path) -> None:
     """[G-34, K-100]"""
     program(root / "check.sh", "#!/bin/sh\necho '#' >> check.sh\n: > conftest.py\nexit 1\n")
@@ -341,6 +357,7 @@ def test_a_baseline_that_rewrote_its_own_test_is_unobserved_and_pinned_again(roo
     assert again.compare().finding is TamperState.CLEAN
 
 
+@pytest.mark.behaviour("G-21")
 def test_a_baseline_that_could_not_be_observed_keeps_its_reason(root: Path) -> None:
     """The first row that matches wins [G-21]; the set is pinned again all the same [G-34]."""
     program(root / "slow.sh", "#!/bin/sh\necho '#' >> slow.sh\nsleep 600\n")
@@ -354,3 +371,22 @@ def test_a_baseline_that_could_not_be_observed_keeps_its_reason(root: Path) -> N
 def test_the_reasons_of_a_run_are_told_apart_from_those_of_a_status() -> None:
     assert NO_PLAN.reason is BaselineReason.NO_PLAN
     assert NO_PLAN.baseline is TestBaseline.NOT_RUN
+
+
+@pytest.mark.behaviour("G-13")
+def test_the_plan_runs_as_every_child_of_the_host_does(root: Path) -> None:
+    """[G-13, T-6, T-7] A session of its own, the host's umask, three descriptors, no terminal."""
+    (root / "show.py").write_text(
+        "import os\n"
+        "own = os.getsid(0) != int(os.environ['SESSION'])\n"
+        "mask = os.umask(0)\n"
+        "held = [fd for fd in range(64) if os.path.exists(f'/proc/self/fd/{fd}')]\n"
+        "try:\n"
+        "    terminal = os.open('/dev/tty', os.O_RDWR)\n"
+        "except OSError:\n"
+        "    terminal = None\n"
+        "print(own, oct(mask), held, terminal, os.read(0, 1))\n"
+    )
+    env = {"SESSION": str(os.getsid(0))}
+    found = measured(root, f"{shlex.quote(sys.executable)} -S show.py", env=env)
+    assert found.tail == "True 0o77 [0, 1, 2] None b''\n"

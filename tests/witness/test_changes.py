@@ -170,6 +170,7 @@ def test_a_path_that_is_no_text_can_be_written_down(root: Path) -> None:
 # ── the digest of a round ─────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("D-43")
 def test_the_digest_tells_every_difference_from_the_origin(root: Path) -> None:
     """[D-43]"""
     origin = tree(root)
@@ -185,6 +186,7 @@ def test_the_digest_tells_every_difference_from_the_origin(root: Path) -> None:
     assert all(found is not None and found.startswith("sha256:") for found in seen)
 
 
+@pytest.mark.behaviour("D-43")
 def test_the_digest_is_of_the_state_and_not_of_the_way(root: Path) -> None:
     """[D-43, D-44]"""
     origin = tree(root)
@@ -197,6 +199,7 @@ def test_the_digest_is_of_the_state_and_not_of_the_way(root: Path) -> None:
     assert digest(origin, tree(root)) == both
 
 
+@pytest.mark.behaviour("D-43")
 def test_kind_and_path_are_part_of_the_digest(tmp_path: Path) -> None:
     """[D-43]"""
     empty = tree(workspace(tmp_path / "e"))
@@ -208,6 +211,7 @@ def test_kind_and_path_are_part_of_the_digest(tmp_path: Path) -> None:
     assert len(set(seen)) == 3
 
 
+@pytest.mark.behaviour("D-43")
 def test_an_unmeasured_tree_has_no_digest(root: Path) -> None:
     """[D-43]"""
     there, none = tree(root), Unmeasured(reason="too many")

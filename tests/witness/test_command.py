@@ -28,12 +28,14 @@ def test_every_vector_is_accepted_or_refused() -> None:
     assert len(ACCEPTED) + len(REFUSED) == len(VECTORS)
 
 
+@pytest.mark.behaviour("G-4", "K-102")
 @pytest.mark.parametrize("vector", ACCEPTED)
 def test_the_words_are_those_of_the_vector(vector: dict[str, Any]) -> None:
     """[G-4, K-102]"""
     assert parse_test_command(vector["text"]) == tuple(vector["words"])
 
 
+@pytest.mark.behaviour("G-5", "G-6", "G-7", "K-101", "K-103", "K-104")
 @pytest.mark.parametrize("vector", REFUSED)
 def test_the_refusal_names_place_fault_and_way_out(vector: dict[str, Any]) -> None:
     """[G-5 to G-7, K-101, K-103, K-104]"""
@@ -59,6 +61,7 @@ def test_a_byte_that_is_no_text_is_refused() -> None:
             parse_test_command(text)
 
 
+@pytest.mark.behaviour("G-4")
 @given(words=WORDS)
 @settings(deadline=None)
 def test_what_is_quoted_and_joined_reads_back_equal(words: list[str]) -> None:
@@ -82,6 +85,7 @@ def test_any_text_gives_words_or_a_refusal(text: str) -> None:
     assert found <= {"\t"}
 
 
+@pytest.mark.behaviour("G-4")
 @given(word=st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1))
 @settings(deadline=None)
 def test_without_quotes_a_word_is_the_text_itself(word: str) -> None:

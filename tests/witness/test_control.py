@@ -92,3 +92,24 @@ def test_what_did_not_fail_is_not_run_again(tmp_path: Path) -> None:
     root = work(tmp_path)
     assert both(root, check, BARE).baseline is TestBaseline.PASSED
     assert (root / "runs").read_text("utf-8") == "."
+
+
+def test_what_the_control_noticed_is_told_too() -> None:
+    """Its own notices come before what it means for the baseline, and its names are sorted."""
+    first = Baseline(
+        baseline=TestBaseline.FAILED,
+        reason=BaselineReason.EXIT_NONZERO,
+        exit_code=1,
+        notices=("first",),
+    )
+    second = Baseline(
+        baseline=TestBaseline.PASSED, reason=BaselineReason.EXIT_ZERO, notices=("second",)
+    )
+
+    async def passing(_env: Mapping[str, str]) -> Baseline:
+        return second
+
+    for env, names in (({"B": "1", "A": "2"}, "(A, B)"), ({}, "(nothing)")):
+        found = asyncio.run(controlled(first, [env], passing))
+        assert found.notices[:2] == ("first", "second")
+        assert names in found.notices[2]

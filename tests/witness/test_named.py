@@ -26,6 +26,7 @@ def _root(tmp_path: Path) -> Path:
     return workspace(tmp_path / "root", *FILES)
 
 
+@pytest.mark.behaviour("G-31", "G-32")
 @pytest.mark.parametrize(
     ("command", "files", "directories"),
     [
@@ -158,6 +159,7 @@ def test_a_place_before_the_program_on_the_path_must_stay_empty(root: Path) -> N
 # ── configuration ─────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G-31")
 @pytest.mark.parametrize(
     "words",
     ["-c cfg.ini", "-ccfg.ini", "-c=cfg.ini", "--config-file cfg.ini", "--config-file=cfg.ini"],

@@ -24,6 +24,7 @@ from tests.making.workspaces import programs
 from tests.making.workspaces import workspace
 
 
+@pytest.mark.behaviour("G-9")
 def test_a_bare_name_is_found_on_the_path_and_kept_as_typed(tmp_path: Path) -> None:
     """[G-9, G-10, K-105]"""
     root = workspace(tmp_path / "r")
@@ -33,6 +34,7 @@ def test_a_bare_name_is_found_on_the_path_and_kept_as_typed(tmp_path: Path) -> N
     assert plan.notices == ()
 
 
+@pytest.mark.behaviour("G-10", "G-11", "G-22", "Q-25")
 def test_the_wire_has_the_words_and_the_baseline_and_nothing_else(tmp_path: Path) -> None:
     """[W-22, W-23, K-105]"""
     plan = planned(workspace(tmp_path / "r"), "pytest -q")
@@ -43,6 +45,7 @@ def test_the_wire_has_the_words_and_the_baseline_and_nothing_else(tmp_path: Path
     }
 
 
+@pytest.mark.behaviour("G-9")
 def test_a_name_that_is_not_on_the_path_is_a_usage_error_with_near_names(tmp_path: Path) -> None:
     """[G-9, K-97]"""
     path = programs(tmp_path / "bin", "pytest", "pyteste", "cargo")
@@ -78,6 +81,7 @@ def test_an_absolute_program_is_the_same_in_every_root(tmp_path: Path) -> None:
     assert plan.argv(tmp_path / "other") == (str(there),)
 
 
+@pytest.mark.behaviour("G-9")
 def test_a_relative_program_that_does_not_exist_yet_is_a_notice(tmp_path: Path) -> None:
     """[G-9, K-97]"""
     plan = resolve(("./check.sh",), workspace(tmp_path / "r"), None)
@@ -85,6 +89,7 @@ def test_a_relative_program_that_does_not_exist_yet_is_a_notice(tmp_path: Path) 
     assert notice.startswith("test command: ./check.sh does not exist yet")
 
 
+@pytest.mark.behaviour("G-11")
 @pytest.mark.parametrize("timeout", [limits.TEST_SECS_MIN, limits.TEST_SECS_MAX])
 def test_a_timeout_at_a_bound_is_taken(tmp_path: Path, timeout: int) -> None:
     """[G-11]"""
@@ -92,6 +97,7 @@ def test_a_timeout_at_a_bound_is_taken(tmp_path: Path, timeout: int) -> None:
     assert plan.timeout == timeout
 
 
+@pytest.mark.behaviour("G-11")
 @pytest.mark.parametrize("timeout", [limits.TEST_SECS_MIN - 1, limits.TEST_SECS_MAX + 1])
 def test_a_timeout_past_a_bound_is_refused(tmp_path: Path, timeout: int) -> None:
     """[G-11]"""
@@ -99,11 +105,13 @@ def test_a_timeout_past_a_bound_is_refused(tmp_path: Path, timeout: int) -> None
         resolve(("./x",), workspace(tmp_path / "r"), None, timeout)
 
 
+@pytest.mark.behaviour("G-11")
 def test_without_a_timeout_the_test_has_five_minutes(tmp_path: Path) -> None:
     """[G-11]"""
     assert planned(workspace(tmp_path / "r"), "pytest").timeout == limits.TEST_SECS_DEFAULT == 300
 
 
+@pytest.mark.behaviour("G-8")
 def test_arguments_outside_the_root_are_named(tmp_path: Path) -> None:
     """[G-8]"""
     root = workspace(tmp_path / "r", "tests/t.py")
@@ -114,6 +122,7 @@ def test_arguments_outside_the_root_are_named(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.behaviour("G-8")
 @pytest.mark.parametrize(
     ("word", "outside"),
     [
@@ -158,6 +167,7 @@ def test_places_beneath_the_root_that_come_first_on_the_path_are_noted(tmp_path:
     assert resolve(("./pytest",), root, path).shims == ()
 
 
+@pytest.mark.behaviour("G-1")
 def test_the_root_of_a_grant_has_its_links_resolved(tmp_path: Path) -> None:
     """[G-1]"""
     (tmp_path / "real").mkdir()
@@ -165,6 +175,7 @@ def test_the_root_of_a_grant_has_its_links_resolved(tmp_path: Path) -> None:
     assert root_of(tmp_path / "link") == (tmp_path / "real").resolve()
 
 
+@pytest.mark.behaviour("G-1")
 def test_a_root_that_cannot_be_resolved_refuses_the_run(tmp_path: Path) -> None:
     """[G-1]"""
     (tmp_path / "loop").symlink_to("loop")
@@ -173,6 +184,7 @@ def test_a_root_that_cannot_be_resolved_refuses_the_run(tmp_path: Path) -> None:
             root_of(tmp_path / name)
 
 
+@pytest.mark.behaviour("G-1")
 def test_a_root_that_is_not_utf8_refuses_the_run(tmp_path: Path) -> None:
     """[G-1]"""
     place = tmp_path / os.fsdecode(b"\xff")
@@ -182,6 +194,7 @@ def test_a_root_that_is_not_utf8_refuses_the_run(tmp_path: Path) -> None:
     assert refused.value.message.isprintable()
 
 
+@pytest.mark.behaviour("G-1", "G-12")
 def test_the_grant_is_the_real_tree_with_the_plan_when_there_is_one(tmp_path: Path) -> None:
     """[G-1, G-12]"""
     root = workspace(tmp_path / "r")

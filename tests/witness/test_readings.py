@@ -20,6 +20,9 @@ from tests.making.vectors import vectors
 VECTORS = vectors("witness/readings")
 
 
+@pytest.mark.behaviour(
+    "G-21", "G-23", "G-24", "G-25", "G-26", "K-93", "K-94", "K-95", "K-98", "K-99"
+)
 @pytest.mark.parametrize("vector", [pytest.param(data, id=name) for name, data in VECTORS])
 def test_the_reading_is_that_of_the_vector(vector: dict[str, Any]) -> None:
     """[G-23 to G-25, K-93 to K-95, K-98, K-99]"""
@@ -30,6 +33,7 @@ def test_the_reading_is_that_of_the_vector(vector: dict[str, Any]) -> None:
     assert (red.baseline.value, red.reason.value) == (vector["red_on_error"], vector["reason"])
 
 
+@pytest.mark.behaviour("G-23", "G-24")
 def test_every_row_of_the_tables_is_met_by_a_vector() -> None:
     """A row that no vector reaches would be a row that nobody checked."""
     reached = set()
@@ -72,6 +76,7 @@ def test_any_exit_status_has_a_reading(
     assert (found.baseline is TestBaseline.PASSED) <= (code == 0)
 
 
+@pytest.mark.behaviour("G-25")
 @given(runner=st.sampled_from(Runner), code=st.integers(0, 255), output=st.text())
 @settings(deadline=None)
 def test_red_on_error_turns_unobserved_into_failed_and_nothing_else(
@@ -87,6 +92,7 @@ def test_red_on_error_turns_unobserved_into_failed_and_nothing_else(
         assert red.baseline is TestBaseline.FAILED
 
 
+@pytest.mark.behaviour("G-23")
 @pytest.mark.parametrize(
     "escape",
     [
@@ -109,3 +115,14 @@ def test_a_marker_is_found_behind_terminal_escapes(escape: str) -> None:
 def test_output_that_is_all_escapes_is_read_in_good_time() -> None:
     for piece in ("\x1b", "\x1b[", "\x1b]", "\x1bP", "\x1b[1;", "1 passed in 0."):
         reading(recognise(("pytest",)), 1, piece * 30_000)
+
+
+@pytest.mark.behaviour("G-22")
+def test_the_reasons_are_the_closed_list() -> None:
+    """[G-22]"""
+    words = (
+        "no-plan not-started timed-out killed-by-signal infrastructure artifact-changed "
+        "interrupted internal-error usage-error nothing-collected collection-error import-error "
+        "build-error unknown-exit exit-zero exit-nonzero"
+    )
+    assert [reason.value for reason in BaselineReason] == words.split()

@@ -18,6 +18,7 @@ def test_every_runner_has_a_vector() -> None:
     assert {data["runner"] for _, data in VECTORS} == {runner.value for runner in Runner}
 
 
+@pytest.mark.behaviour("G-14", "K-102")
 @pytest.mark.parametrize("vector", [pytest.param(data, id=name) for name, data in VECTORS])
 def test_the_runner_and_its_own_arguments_are_recognised(vector: dict[str, Any]) -> None:
     """[G-14, K-102]"""
@@ -43,6 +44,7 @@ def test_a_python_interpreter_is_told_apart(
     assert recognise(parse_test_command(command)).python is python
 
 
+@pytest.mark.behaviour("G-14")
 def test_launchers_are_looked_through_to_the_program() -> None:
     assert unwrapped(parse_test_command("env X=1 uv run ./check.sh a")) == ("./check.sh", "a")
 

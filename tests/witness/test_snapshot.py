@@ -56,6 +56,7 @@ def editing(name: str, text: str = "changed\n") -> Change:
 # ── the finding ───────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G-40")
 def test_an_untouched_tree_is_clean(root: Path) -> None:
     """[G-40]"""
     report = watching(root, COMMAND).compare()
@@ -68,6 +69,7 @@ def test_work_outside_the_artifacts_is_clean(root: Path) -> None:
     assert report.finding is TamperState.CLEAN
 
 
+@pytest.mark.behaviour("K-106")
 def test_an_edited_test_is_tampered(root: Path) -> None:
     """[K-106]"""
     report = after(watching(root, COMMAND), editing("tests/test_week.py"))
@@ -75,6 +77,7 @@ def test_an_edited_test_is_tampered(root: Path) -> None:
     assert kinds(report) == {"tests/test_week.py": ["edited"]}
 
 
+@pytest.mark.behaviour("J-51", "G-40", "K-113")
 def test_the_first_artifact_in_path_order_is_named_and_all_are_listed(root: Path) -> None:
     """[G-40, K-113]"""
     watch = watching(root, "pytest tests")
@@ -90,6 +93,7 @@ def test_the_first_artifact_in_path_order_is_named_and_all_are_listed(root: Path
     ]
 
 
+@pytest.mark.behaviour("G-42")
 def test_a_change_that_is_undone_is_not_seen(root: Path) -> None:
     """[G-42]"""
     watch = watching(root, COMMAND)
@@ -98,6 +102,7 @@ def test_a_change_that_is_undone_is_not_seen(root: Path) -> None:
     assert after(watch, editing("tests/test_week.py", before)).finding is TamperState.CLEAN
 
 
+@pytest.mark.behaviour("G-30")
 def test_comparing_changes_nothing(root: Path) -> None:
     """It is compared after every turn and once more before judge [G-30, Q-27]."""
     watch = watching(root, COMMAND)
@@ -108,6 +113,7 @@ def test_comparing_changes_nothing(root: Path) -> None:
 # ── what is added ─────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G-38", "Q-26", "K-107")
 @pytest.mark.parametrize(
     "name",
     [
@@ -136,12 +142,14 @@ def test_a_name_that_the_runner_picks_up_is_added(root: Path, name: str) -> None
     assert kinds(after(watching(root, COMMAND), adding(name))) == {name: ["added"]}
 
 
+@pytest.mark.behaviour("G-38", "K-107")
 def test_a_conftest_beneath_a_directory_argument_is_added(root: Path) -> None:
     """[G-38, K-107]"""
     report = after(watching(root, "pytest tests"), adding("tests/unit/conftest.py"))
     assert kinds(report) == {"tests/unit/conftest.py": ["added"]}
 
 
+@pytest.mark.behaviour("G-39", "K-108")
 @pytest.mark.parametrize(
     "name",
     [
@@ -173,6 +181,7 @@ def test_a_package_counts_on_the_way_to_a_test_and_not_in_every_granted_director
     assert "tests/__init__.py" in kinds(after(watch, adding("tests/__init__.py")))
 
 
+@pytest.mark.behaviour("G-32")
 def test_a_plain_pytest_lets_a_package_be_added_but_no_configuration(root: Path) -> None:
     """The root counts as a directory argument [G-32]."""
     watch = watching(root, "pytest")
@@ -188,6 +197,7 @@ def test_what_stood_there_before_is_not_added(root: Path) -> None:
     assert report.artifacts == ()
 
 
+@pytest.mark.behaviour("G-38")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -209,6 +219,7 @@ def test_a_new_pyproject_that_is_a_link_cannot_be_shown_to_be_harmless(root: Pat
     assert kinds(report) == {"pyproject.toml": ["added"]}
 
 
+@pytest.mark.behaviour("K-109")
 def test_of_a_pyproject_only_the_pytest_tables_count(root: Path) -> None:
     """[K-109]"""
     fill(root, pyproject_toml="[project]\n[tool.pytest.ini_options]\naddopts = ''\n")
@@ -233,6 +244,7 @@ def replaced(root: Path) -> None:
     (root / "tests/test_week.py").mkdir()
 
 
+@pytest.mark.behaviour("K-110")
 @pytest.mark.parametrize(
     ("change", "kind"),
     [
@@ -248,6 +260,7 @@ def test_a_changed_artifact_has_its_kind(root: Path, change: Change, kind: str) 
     assert kinds(after(watching(root, COMMAND), change)) == {"tests/test_week.py": [kind]}
 
 
+@pytest.mark.behaviour("K-114")
 def test_a_file_rewritten_with_equal_bytes_is_clean(root: Path) -> None:
     """[K-114]"""
     watch = watching(root, COMMAND)
@@ -259,6 +272,7 @@ def test_a_file_rewritten_with_equal_bytes_is_clean(root: Path) -> None:
     assert watch.compare().finding is TamperState.CLEAN
 
 
+@pytest.mark.behaviour("G-36", "D-77")
 def test_an_artifact_that_can_no_longer_be_read_counts_as_changed() -> None:
     """[G-36]"""
     with open_folder() as folder:
@@ -272,6 +286,7 @@ def test_an_artifact_that_can_no_longer_be_read_counts_as_changed() -> None:
 # ── incomplete watches ────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G-40", "G-41")
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
@@ -298,6 +313,7 @@ def test_a_pipe_in_the_place_of_an_artifact_cannot_be_pinned(root: Path) -> None
     assert "tests/test_pipe.py is no regular file, so it is not watched" in watch.notices
 
 
+@pytest.mark.behaviour("G-41")
 def test_an_artifact_that_may_not_be_read_cannot_be_pinned() -> None:
     """[G-41]"""
     with open_folder() as folder:
@@ -308,6 +324,7 @@ def test_an_artifact_that_may_not_be_read_cannot_be_pinned() -> None:
     assert said == "tests/test_week.py cannot be read, so it is not watched"
 
 
+@pytest.mark.behaviour("K-111")
 def test_more_files_than_the_bound_leave_the_rest_unwatched(tmp_path: Path) -> None:
     """[G-33, K-111]"""
     names = [f"tests/test_{number:04}.py" for number in range(limits.WATCHED_FILES + 1)]
@@ -326,6 +343,7 @@ def test_more_files_than_the_bound_leave_the_rest_unwatched(tmp_path: Path) -> N
     assert watching(root, "sh tests").compare().finding == TamperState.CLEAN
 
 
+@pytest.mark.behaviour("G-33")
 def test_a_tree_that_grew_past_the_bound_is_not_checked(tmp_path: Path) -> None:
     """[G-33]: complete when it was pinned, incomplete when it was compared."""
     root = workspace(tmp_path / "r", "tests/test_a.py")
@@ -336,6 +354,7 @@ def test_a_tree_that_grew_past_the_bound_is_not_checked(tmp_path: Path) -> None:
     assert report.notices[0].startswith("more than 1 directory entries")
 
 
+@pytest.mark.behaviour("G-40", "G-42", "K-112")
 @pytest.mark.parametrize("command", ["cargo test week", "python3 -m unittest tests.test_week"])
 def test_without_a_test_artifact_nothing_is_checked(root: Path, command: str) -> None:
     """[G-40, G-42, K-112]"""
@@ -347,6 +366,7 @@ def test_without_a_test_artifact_nothing_is_checked(root: Path, command: str) ->
     assert globbed.notices == ()
 
 
+@pytest.mark.behaviour("G-12")
 def test_without_a_plan_only_globs_are_watched(root: Path) -> None:
     """[G-12]"""
     assert pin(root, None).compare().finding is TamperState.NOT_CHECKED
@@ -392,6 +412,7 @@ def test_the_set_is_pinned_anew_as_it_is_now(root: Path) -> None:
 # ── program words and makefiles ───────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G-31")
 def test_a_script_that_is_the_test_is_watched(root: Path) -> None:
     """`./check.sh --fast` and `sh check.sh` [G-31]."""
     program(root / "check.sh")
@@ -402,6 +423,7 @@ def test_a_script_that_is_the_test_is_watched(root: Path) -> None:
         program(root / "check.sh")
 
 
+@pytest.mark.behaviour("Q-28")
 def test_a_linked_interpreter_leaves_the_watch_complete(root: Path) -> None:
     """[Q-28]"""
     (root / ".venv" / "bin").mkdir(parents=True)
@@ -424,6 +446,7 @@ def test_a_program_that_would_be_found_first_is_added(root: Path, tmp_path: Path
     assert kinds(after(watch, adding("bin/pytest"))) == {"bin/pytest": ["added"]}
 
 
+@pytest.mark.behaviour("Q-26")
 def test_what_make_reads_is_watched(root: Path) -> None:
     """[Q-26]"""
     fill(root, "Makefile")
@@ -544,3 +567,12 @@ def test_a_start_up_file_of_its_own_that_is_linked_later_is_found(tmp_path: Path
     )
     os.link(tmp_path / "x.pth", tmp_path / "second.txt")
     assert watch.compare().artifacts[0].kinds == (ChangeKind.HARD_LINKED,)
+
+
+@pytest.mark.behaviour("G-38")
+@pytest.mark.parametrize("name", ["conftest.py", "pytest.ini", "sitecustomize.py", "tox.ini"])
+@pytest.mark.parametrize("text", ["", "a = 1\n"], ids=["empty", "toml"])
+def test_a_name_that_appears_counts_whatever_is_in_it(root: Path, name: str, text: str) -> None:
+    """[G-38] Only of pyproject.toml are the contents asked for."""
+    watch = watching(root, COMMAND)
+    assert kinds(after(watch, editing(name, text))) == {name: ["added"]}

@@ -64,6 +64,7 @@ def _root(tmp_path: Path) -> Path:
 ON_THE_WAY = ["conftest.py", "pyproject.toml", "pytest.toml", "setup.cfg"]
 
 
+@pytest.mark.behaviour("G-31")
 @pytest.mark.parametrize(
     ("command", "tests", "runner"),
     [
@@ -123,6 +124,7 @@ def test_the_watched_set_of_a_command(
     assert found.gaps == ()
 
 
+@pytest.mark.behaviour("G-31")
 def test_of_a_pyproject_only_the_tables_are_wanted(root: Path) -> None:
     """[G-31]"""
     assert watched(root, "pytest").wants["pyproject.toml"].form is Form.PYTEST_TABLES
@@ -130,6 +132,7 @@ def test_of_a_pyproject_only_the_tables_are_wanted(root: Path) -> None:
     assert (by_glob.form, by_glob.group) == (Form.WHOLE, Group.TEST)
 
 
+@pytest.mark.behaviour("G-31")
 def test_startup_files_are_watched_wherever_they_lie(root: Path) -> None:
     """[G-31]"""
     names = ("sitecustomize.py", "src/usercustomize.py", ".venv/lib/a.pth")
@@ -139,6 +142,7 @@ def test_startup_files_are_watched_wherever_they_lie(root: Path) -> None:
     assert split(watched(root, "sh tests/test_week.py"))[1] == []
 
 
+@pytest.mark.behaviour("G-31")
 def test_globs_add_test_artifacts(root: Path) -> None:
     """[G-31, K-112]"""
     assert split(watched(root, "cargo test", "tests/*.json", "src/**"))[0] == [
@@ -149,6 +153,7 @@ def test_globs_add_test_artifacts(root: Path) -> None:
     ]
 
 
+@pytest.mark.behaviour("Q-31")
 def test_compiled_caches_match_no_glob(root: Path) -> None:
     """[Q-31]"""
     workspace(root, "tests/__pycache__/a.pyc", "tests/b.pyc", "tests/__pycache__/data")
@@ -205,12 +210,14 @@ def test_a_program_that_does_not_exist_yet_is_not_wanted(root: Path) -> None:
 # ── bounds ────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G-33")
 def test_the_bounds_are_those_of_the_rule() -> None:
     """[G-33]"""
     assert Bounds() == Bounds(files=limits.WATCHED_FILES, entries=limits.WATCHED_ENTRIES)
     assert (limits.WATCHED_FILES, limits.WATCHED_ENTRIES) == (5000, 200_000)
 
 
+@pytest.mark.behaviour("G-33")
 def test_as_many_files_as_allowed_are_watched_and_one_more_is_a_gap(root: Path) -> None:
     """[G-33]"""
     whole = watched(root, "pytest tests", bounds=Bounds(files=5))
@@ -224,6 +231,7 @@ def test_as_many_files_as_allowed_are_watched_and_one_more_is_a_gap(root: Path) 
     assert "tests/unit/week_test.py" not in short.wants
 
 
+@pytest.mark.behaviour("G-33")
 def test_as_many_entries_as_allowed_are_visited_and_one_more_is_a_gap(tmp_path: Path) -> None:
     """[G-33]"""
     root = workspace(tmp_path / "r", "tests/test_a.py", "tests/test_b.py")

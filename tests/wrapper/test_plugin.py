@@ -268,6 +268,7 @@ def test_a_missing_program_is_a_failed_start(tmp_path: Path) -> None:
     assert "gone" in heard.message
 
 
+@pytest.mark.behaviour("D-14")
 @pytest.mark.behaviour("K-149", "A8")
 def test_a_cancel_ends_the_point_and_its_tree(tmp_path: Path) -> None:
     """[T-25]"""
@@ -287,3 +288,18 @@ def test_a_cancel_ends_the_point_and_its_tree(tmp_path: Path) -> None:
 
     assert asyncio.run(cancelled()) < 10
     assert alive(mark) == []
+
+
+@pytest.mark.behaviour("G-3")
+def test_a_process_stands_in_its_own_folder_and_before_no_terminal(tmp_path: Path) -> None:
+    """[G-3, T-5, T-6] The request is its only way to a workspace."""
+    program = (
+        "import os, sys\n"
+        "try:\n"
+        "    terminal = os.open('/dev/tty', os.O_RDWR)\n"
+        "except OSError:\n"
+        "    terminal = None\n"
+        "sys.exit(f'{os.getcwd()} {terminal}.')\n"
+    )
+    heard = silence(plugin(tmp_path, program))
+    assert f"stderr: {tmp_path.resolve()} None." in heard.message
