@@ -61,7 +61,8 @@ class ManifestFault:
     """One fault or warning: the rule, the place, the value as written, what it means [M-6].
 
     `path` is a tuple of keys and list positions from 0. `line` and `column` count from 1 and
-    are None when unknown. `reason` is there for R-1 alone.
+    are None when unknown. `reason` is there for R-1 alone. `anchor` is the path to point at when
+    nothing of `path` is in the file.
     """
 
     rule: str
@@ -73,6 +74,7 @@ class ManifestFault:
     line: int | None = None
     column: int | None = None
     reason: Reason | None = None
+    anchor: Path = ()
 
     @property
     def code(self) -> str:
@@ -110,7 +112,7 @@ class ManifestFault:
         return f"{self.rule} {self.code}{reason}{position}"
 
 
-def fault(  # noqa: PLR0913  # a fault has seven parts, and five of them are named by the caller
+def fault(  # noqa: PLR0913  # a fault has eight parts, and six of them are named by the caller
     rule: str,
     path: Path,
     says: str,
@@ -119,11 +121,12 @@ def fault(  # noqa: PLR0913  # a fault has seven parts, and five of them are nam
     label: str = "",
     fix: str = "",
     near: tuple[str, ...] = (),
+    anchor: Path = (),
 ) -> ManifestFault:
     """Return the fault of a load rule; `says` follows the place and has no full stop [M-7].
 
     `value` is the offending value as it was read. `label` names the entry of a list by what
-    its author called it: `tool "bash"`.
+    its author called it: `tool "bash"`. `anchor` is there for a path that may be missing.
     """
     shown = None if value is None else written(value)
     return ManifestFault(
@@ -133,6 +136,7 @@ def fault(  # noqa: PLR0913  # a fault has seven parts, and five of them are nam
         value=shown,
         fix=fix,
         near=near,
+        anchor=anchor,
     )
 
 
