@@ -1,5 +1,7 @@
 import re
 
+import pytest
+
 from stella.manifest.codes import CODES
 from stella.manifest.fault import Reason
 from stella.manifest.plugin import PluginManifest
@@ -22,6 +24,7 @@ def vectors(kind: str) -> list[Loaded | Unloadable]:
     return [examine(path.read_bytes()) for path in manifest_vectors(f"manifest/{kind}")]
 
 
+@pytest.mark.behaviour("M-61")
 def test_every_rule_that_can_fire_while_loading_is_proved_by_a_vector() -> None:
     """[M-61]"""
     refused = [found for found in vectors("refused") if isinstance(found, Unloadable)]
@@ -29,6 +32,7 @@ def test_every_rule_that_can_fire_while_loading_is_proved_by_a_vector() -> None:
     assert fired == {rule for rule in CODES if rule.startswith("R-")} - {"R-36", "R-53"}
 
 
+@pytest.mark.behaviour("M-11")
 def test_every_reason_of_a_decoding_fault_is_proved_by_a_vector() -> None:
     """[M-11]; a file above the limit is made where it is needed (tests/manifest/test_read.py)."""
     refused = [found for found in vectors("refused") if isinstance(found, Unloadable)]
@@ -36,6 +40,7 @@ def test_every_reason_of_a_decoding_fault_is_proved_by_a_vector() -> None:
     assert reasons == set(Reason) - {Reason.TOO_LARGE}
 
 
+@pytest.mark.behaviour("M-9")
 def test_every_warning_is_proved_by_a_vector_that_loads() -> None:
     """[M-9]"""
     loaded = [found for found in vectors("accepted") if isinstance(found, Loaded)]
@@ -44,6 +49,7 @@ def test_every_warning_is_proved_by_a_vector_that_loads() -> None:
     assert warned == {rule for rule in CODES if not rule.startswith("R-")}
 
 
+@pytest.mark.behaviour("M-13")
 def test_every_block_is_proved_by_a_vector_that_loads() -> None:
     """[M-13]"""
     defaults = PluginManifest(name="")

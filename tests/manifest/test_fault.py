@@ -16,6 +16,7 @@ from tests.making.regenerate import expected
 from tests.making.regenerate import expected_file
 
 
+@pytest.mark.behaviour("M-12")
 @pytest.mark.parametrize(
     "path",
     [p for kind in ("accepted", "refused") for p in manifest_vectors(f"manifest/{kind}")],

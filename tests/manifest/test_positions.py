@@ -11,6 +11,7 @@ from tests.properties.manifests import PROOF
 from tests.properties.manifests import places
 
 
+@pytest.mark.behaviour("M-6")
 @PROOF
 @given(some.documents())
 def test_every_path_stands_where_its_writer_put_it(document: some.Document) -> None:

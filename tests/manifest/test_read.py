@@ -24,6 +24,7 @@ def only(data: bytes) -> ManifestFault:
     return fault
 
 
+@pytest.mark.behaviour("M-64", "M-65")
 @pytest.mark.parametrize("path", manifest_vectors("manifest/accepted"), ids=lambda path: path.stem)
 def test_an_accepted_manifest_loads(path: Path) -> None:
     """[M-64, M-65, M-66, K-1, K-16, K-24, K-25, K-83]"""
@@ -41,6 +42,7 @@ def test_a_refused_manifest_raises_with_every_fault(path: Path) -> None:
     assert str(raised.value) == "; ".join(map(str, found.faults))
 
 
+@pytest.mark.behaviour("M-1")
 def test_a_file_of_exactly_the_limit_loads_and_one_byte_more_does_not() -> None:
     """[M-1, B49]"""
     comment = b"#" * (limits.MANIFEST_BYTES - len(NOTES))
@@ -174,6 +176,7 @@ def test_a_missing_block_points_at_what_asks_for_it() -> None:
     assert places("a = 1\n") == [("R-1", 1, 1), ("R-1", None, None)]
 
 
+@pytest.mark.behaviour("M-4")
 def test_decoding_faults_stand_in_the_order_of_the_file() -> None:
     """[M-4]; a reader meets the keys of a table together, wherever they stand."""
     text = "[loop]\nb = 1\n[zzz]\n[runtime]\nargv = 1\ntimeout_secs = -1\n[loop.yyy]\n"

@@ -41,6 +41,7 @@ def test_a_contributed_stage_has_a_short_plain_name(name: str) -> None:
     assert malformed(name) is None
 
 
+@pytest.mark.behaviour("M-39")
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -90,6 +91,7 @@ def test_a_stage_runs_unless_its_condition_is_false() -> None:
     )
 
 
+@pytest.mark.behaviour("R-53")
 @pytest.mark.parametrize("before", [(), ("triage",)])
 def test_a_program_built_by_hand_may_read_what_nothing_published(before: tuple[str, ...]) -> None:
     """A publisher that is absent, or that was skipped, publishes nothing [M-45, R-53]."""
