@@ -203,3 +203,15 @@ def test_words_with_a_rule_of_their_own_do_not_hide_what_follows_them() -> None:
     found = examine(text.encode())
     assert isinstance(found, Unloadable)
     assert {fault.rule for fault in found.faults} == {"R-2", "R-3", "R-4"}
+
+
+@pytest.mark.parametrize("number", [limits.FAULTS_TOLD, limits.FAULTS_TOLD + 1])
+def test_no_more_faults_or_warnings_are_told_than_anybody_reads(number: int) -> None:
+    """[M-4]; a roster reads every manifest in a workspace, a hostile one too."""
+    blank = "".join(f'k{n} = ""\n' for n in range(number - 1))
+    found = examine(f'name = "x"\n[requirements]\n{blank}'.encode())
+    assert isinstance(found, Unloadable)
+    assert len(found.faults) == limits.FAULTS_TOLD
+    events = ", ".join(f'"x.{n}"' for n in range(number))
+    odd = examine(f"{NOTES.decode()}[loop]\nevents = [{events}]\n".encode())
+    assert len(odd.warnings) == limits.FAULTS_TOLD

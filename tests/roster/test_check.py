@@ -42,7 +42,10 @@ def checked(source: Path, path_value: str | None = None) -> Checked:
 
 
 def told(found: Checked) -> list[tuple[str, str]]:
-    return [(fault.rule, fault.name) for fault in (*found.manifest, *found.package)]
+    return [
+        *((fault.rule, fault.name) for fault in found.manifest),
+        *((fault.rule, fault.name) for fault in found.package),
+    ]
 
 
 def machine(found: Checked) -> Any:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from stella import codec
@@ -52,7 +53,7 @@ def read_manifest(data: bytes) -> Loaded:
     """Return the manifest in `data`, or raise `ManifestError` with every fault [M-3, M-4].
 
     The faults are `ManifestFault`s: decoding faults in the order of the file, then rule
-    faults in the order of section 17.
+    faults in the order of section 17, of each at most `limits.FAULTS_TOLD`.
     """
     found = examine(data)
     if isinstance(found, Unloadable):
@@ -87,7 +88,8 @@ def _judged(text: str, tree: dict[str, object]) -> Loaded | Unloadable:
     # Past the bound nobody knows what decoded, and a rule would invent faults [M-5].
     if len(refusals) < limits.FAULTS_TOLD:
         sheet = Sheet(tree, frozenset(fault.path for fault in refusals))
-        rules, warnings = tuple(broken_rules(sheet)), tuple(cautions(sheet))
+        rules = tuple(islice(broken_rules(sheet), limits.FAULTS_TOLD))
+        warnings = tuple(islice(cautions(sheet), limits.FAULTS_TOLD))
     if decoding or rules or warnings:
         places = Positions(text)  # read for a text that needs it alone
         decoding = tuple(sorted(_placed(places, decoding), key=_in_file))
