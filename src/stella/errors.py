@@ -97,7 +97,15 @@ class NameTaken(RosterError):
 
 
 class PackageRefused(RosterError):
-    """The package's files break a rule [I-3 to I-8]."""
+    """The package's files break a rule [I-3 to I-8].
+
+    `rule` is the id of the rule and `word` says which of its ways was broken [I-64].
+    """
+
+    def __init__(self, message: str, rule: str = "I-2", word: str = "PackageRefused") -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.word = word
 
 
 class NoTerminal(RosterError):

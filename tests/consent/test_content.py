@@ -1,3 +1,5 @@
+import pytest
+
 from stella.consent.text import Resolution
 from stella.consent.text import consent_text
 from tests.making.manifests import loaded
@@ -38,6 +40,7 @@ def test_every_kind_says_what_it_can_do() -> None:
     ) in text_of(TOOL + second + SKILL + RECORD)
 
 
+@pytest.mark.behaviour("M-57")
 def test_settings_show_key_value_and_reason() -> None:
     """[C-20, M-57]"""
     table = '[[configure]]\nkey = "ui.{}"\nvalue = {}\npurpose = "to\\tread"\n'

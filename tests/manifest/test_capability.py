@@ -4,6 +4,7 @@ from stella.authority.risk import Risk
 from stella.manifest.capability import Capability
 
 
+@pytest.mark.behaviour("M-50")
 @pytest.mark.parametrize("risk", list(Risk))
 def test_a_known_grade_reads_as_itself(risk: Risk) -> None:
     """[M-50]"""

@@ -1,3 +1,5 @@
+import pytest
+
 from stella.manifest.read import examine
 from tests.making.manifests import broken
 from tests.making.manifests import steering
@@ -15,6 +17,7 @@ timeout_secs = 1
 CAPABILITY = '[[capabilities]]\ntool = "t"\nrisk = {}\npurpose = "p"\n'
 
 
+@pytest.mark.behaviour("M-20")
 def test_an_event_nobody_emits_is_worth_a_warning() -> None:
     """[M-20, K-84]"""
     text = OBSERVER.format('"tool.call.complete"')
@@ -30,6 +33,7 @@ def test_a_pattern_that_is_none_or_may_match_is_not_worth_a_warning() -> None:
     assert warned(OBSERVER.format('"nothing-like-it"')) == ["M-20"]
 
 
+@pytest.mark.behaviour("M-37")
 def test_an_id_the_flag_cannot_name_is_worth_a_warning() -> None:
     """[M-37]"""
     stages = '[[wrapper.stages]]\nname = "execute"\n'

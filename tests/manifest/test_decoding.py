@@ -53,6 +53,7 @@ def test_author_text_in_a_refusal_is_visible() -> None:
     assert found.message.startswith(r'[loop] hooks entry 1 = "\u{202E}\u{1B}[2J" is not one')
 
 
+@pytest.mark.behaviour("M-15")
 @pytest.mark.parametrize("word", ["pre_tool_use", "PRETOOLUSE", "preToolUse", "pretooluse"])
 def test_words_are_exact_and_the_near_one_is_named(word: str) -> None:
     """[M-8, M-15, B52, F1]"""
@@ -61,6 +62,7 @@ def test_words_are_exact_and_the_near_one_is_named(word: str) -> None:
     assert found.near == ("PreToolUse",)
 
 
+@pytest.mark.behaviour("M-16")
 def test_only_the_two_hook_words_in_the_hook_list_have_a_rule_of_their_own() -> None:
     """[M-16]"""
     assert broken(steering("", 'calls = ["PreIssueWork"]')) == ["R-1 unknown-token"]

@@ -1,8 +1,11 @@
+import pytest
+
 from stella.manifest.driver import FAMILIES
 from stella.manifest.driver import Driver
 from stella.wire.points import DriverVerb
 
 
+@pytest.mark.behaviour("M-47")
 def test_every_verb_is_of_exactly_one_family_in_its_order() -> None:
     """[M-47]"""
     driver = Driver(calls=tuple(DriverVerb))

@@ -19,6 +19,7 @@ def test_the_three_forms_are_patterns(pattern: str) -> None:
     assert well_formed(pattern)
 
 
+@pytest.mark.behaviour("M-18")
 @pytest.mark.parametrize(
     "pattern",
     ["", ".", ".*", "**", "*.*", "a.*.b", "a*", "a..b", ".a", "a.", "A.b", "a b", "a.b\n", "é"],

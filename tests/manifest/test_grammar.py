@@ -60,6 +60,7 @@ def test_a_number_of_a_million_digits_is_refused_without_reading_it() -> None:
     assert isinstance(parse_check("p50 <= " + "9" * 1_000_000), Unparsable)
 
 
+@pytest.mark.behaviour("M-26")
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -91,6 +92,7 @@ def test_a_long_word_is_cut_in_the_reason() -> None:
     assert "[1 more characters]" in read.reason
 
 
+@pytest.mark.behaviour("M-43")
 @pytest.mark.parametrize(
     ("text", "result"),
     [
@@ -126,6 +128,7 @@ def test_a_condition_of_another_number_of_words_is_none(text: str) -> None:
     assert f"got {len(text.split())} words" in read.reason
 
 
+@pytest.mark.behaviour("M-41")
 def test_every_signal_can_be_read_in_its_own_kind_and_no_other() -> None:
     """[M-41, M-43]"""
     for signal in Signal:

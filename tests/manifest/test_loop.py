@@ -89,6 +89,7 @@ def test_each_grade_includes_the_ones_below_it() -> None:
     assert powers[-1] == frozenset(Power)
 
 
+@pytest.mark.behaviour("M-59")
 @pytest.mark.parametrize(("grade", "power"), PAIRS)
 def test_the_load_rules_refuse_exactly_what_the_ladder_does_not_hold(
     grade: Grade, power: Power
@@ -106,6 +107,7 @@ def test_the_consent_text_shows_exactly_what_the_ladder_holds(grade: Grade, powe
     assert (SHOWN[power] in text) is (power in LADDER[grade])
 
 
+@pytest.mark.behaviour("M-17")
 @pytest.mark.parametrize("grade", list(Grade))
 def test_a_grant_no_rule_has_seen_permits_exactly_what_the_ladder_holds(grade: Grade) -> None:
     """[M-17]"""
@@ -149,6 +151,7 @@ def test_the_grades_with_a_power_stand_lowest_first() -> None:
     assert all(may(grades_with(power)[0], power) for power in Power)
 
 
+@pytest.mark.behaviour("M-21")
 @pytest.mark.parametrize(
     ("ask", "ceiling", "applies"), [(None, 8, 8), (0, 8, 8), (3, 8, 3), (8, 8, 8), (9, 8, 8)]
 )

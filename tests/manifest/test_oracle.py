@@ -1,3 +1,5 @@
+import pytest
+
 from stella.manifest.oracle import Check
 from stella.manifest.oracle import Command
 from stella.manifest.oracle import FlipPolicy
@@ -7,6 +9,7 @@ from tests.making.manifests import check
 from tests.making.manifests import loaded
 
 
+@pytest.mark.behaviour("M-23")
 def test_an_oracle_is_read_with_its_checks_in_order() -> None:
     """[M-23]"""
     oracle = loaded(ARBITER + check("p50 <= 5") + check("p99 <= 9")).oracle
@@ -21,6 +24,7 @@ def test_an_oracle_is_read_with_its_checks_in_order() -> None:
     )
 
 
+@pytest.mark.behaviour("M-28")
 def test_a_command_of_its_own_is_read_and_its_arguments_are_not_judged() -> None:
     """[M-24, M-28]"""
     oracle = loaded(ARBITER + '[oracle.command]\nargv = ["x", ""]\ntimeout_secs = 5\n').oracle

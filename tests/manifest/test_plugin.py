@@ -17,6 +17,7 @@ def test_the_smallest_manifest_has_no_grade_no_point_and_no_process() -> None:
     assert PluginManifest(name="notes").loop.participation is Grade.NONE
 
 
+@pytest.mark.behaviour("M-36")
 def test_without_a_wrapper_a_plugin_is_one_stage_under_its_own_name() -> None:
     """[M-36]"""
     manifest = loaded(steering(""))
@@ -24,6 +25,7 @@ def test_without_a_wrapper_a_plugin_is_one_stage_under_its_own_name() -> None:
     assert manifest.stages == (Stage(name="execute"),)
 
 
+@pytest.mark.behaviour("M-35")
 def test_with_a_wrapper_its_id_and_stages_count() -> None:
     """[M-35]"""
     manifest = loaded(wrapper(("triage", None), ("plan", "plans")))
@@ -31,6 +33,7 @@ def test_with_a_wrapper_its_id_and_stages_count() -> None:
     assert manifest.stages == (Stage(name="triage"), Stage(name="plan", condition="plans"))
 
 
+@pytest.mark.behaviour("M-48")
 @pytest.mark.parametrize("path", manifest_vectors("manifest/accepted"), ids=lambda path: path.stem)
 def test_absent_and_present_but_empty_differ_for_the_driver_alone(path: Path) -> None:
     """[M-13, M-48, K-25]"""

@@ -1,3 +1,5 @@
+import pytest
+
 from tests.making.manifests import broken
 from tests.making.manifests import faults
 from tests.making.manifests import manifest_vectors
@@ -57,6 +59,7 @@ SECTION_17 = (
 """The order of faults; rules in one row take turns, entry by entry [M-62]."""
 
 
+@pytest.mark.behaviour("M-62")
 def test_faults_of_every_refused_vector_stand_in_the_order_of_section_17() -> None:
     """[M-4, M-62]"""
     rank = {rule: number for number, row in enumerate(SECTION_17) for rule in row}

@@ -60,6 +60,7 @@ def test_a_bound_of_nothing_and_for_nothing_breaks_both_rules() -> None:
     ]
 
 
+@pytest.mark.behaviour("M-10")
 def test_bounds_of_one_and_of_the_widest_u32_load() -> None:
     """[M-10, M-15]"""
     loop = loaded(
@@ -92,6 +93,7 @@ def test_a_hook_no_plugin_receives_counts_as_a_hook_and_repeats() -> None:
     assert broken(text) == ["R-4", "R-3", "R-4", "R-5"]
 
 
+@pytest.mark.behaviour("M-19")
 def test_events_need_a_process_unless_one_may_be_meant() -> None:
     """[R-80, M-19, K-84]"""
     head = 'name = "x"\n[loop]\nparticipation = "observer"\nevents = ["*"]\n'

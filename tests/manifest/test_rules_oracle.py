@@ -16,6 +16,7 @@ def without(text: str, line: str) -> str:
     return text.replace(line, "")
 
 
+@pytest.mark.behaviour("M-22")
 def test_an_arbiter_has_requirements() -> None:
     """[R-23, M-60, K-3]"""
     head = 'name = "x"\n[loop]\nparticipation = "arbiter"\nhooks = ["Stop"]\n'
@@ -24,6 +25,7 @@ def test_an_arbiter_has_requirements() -> None:
     assert broken(f"requirements = 1\n{head}") == ["R-1 wrong-type"]
 
 
+@pytest.mark.behaviour("M-60")
 def test_an_arbiter_needs_no_oracle() -> None:
     """[M-60]"""
     head = 'name = "x"\n[loop]\nparticipation = "arbiter"\nhooks = ["Stop"]\n'
@@ -48,6 +50,7 @@ def test_the_description_of_a_requirement_that_did_not_decode_is_not_judged() ->
     assert broken(text) == ["R-1 wrong-type", "R-24"]
 
 
+@pytest.mark.behaviour("M-24")
 def test_an_oracle_decides_with_a_command_or_the_runtime() -> None:
     """[R-28, M-24, K-10]"""
     runtime = '[runtime]\nargv = ["probe"]\ntimeout_secs = 30\n'
@@ -65,6 +68,7 @@ def test_a_command_names_a_program_and_has_time() -> None:
     assert broken(ARBITER + command.format("[1]", 1)) == ["R-1 wrong-type"]
 
 
+@pytest.mark.behaviour("M-25")
 def test_evidence_arrives_after_the_turn() -> None:
     """[R-29, M-25, K-9]"""
     assert broken(ARBITER.replace('["after_turn"]', '["before_turn"]')) == ["R-29"]
@@ -93,6 +97,7 @@ def test_a_check_reads_a_declared_measurement() -> None:
     assert "declared: p50, p99" in found[0].message
 
 
+@pytest.mark.behaviour("M-8")
 def test_at_most_20_declared_names_are_listed() -> None:
     """[M-8]"""
     names = [f"measure{number:02}" for number in range(limits.VOCABULARY_SHOWN + 1)]
@@ -124,6 +129,7 @@ def test_a_check_half_of_which_did_not_decode_is_judged_by_the_other_half() -> N
     assert broken(ARBITER + half) == ["R-1 wrong-type", "R-32"]
 
 
+@pytest.mark.behaviour("M-27")
 def test_without_a_flip_every_requirement_has_a_check() -> None:
     """[R-35, M-27, K-11]"""
     text = ARBITER.replace(APPLICABLE, NOT_APPLICABLE).replace(

@@ -20,6 +20,7 @@ def setting(key: str = '"ui.a"', value: str = "1", purpose: str = '"p"') -> str:
     return f"[[configure]]\nkey = {key}\nvalue = {value}\npurpose = {purpose}\n"
 
 
+@pytest.mark.behaviour("M-49", "M-51")
 def test_capabilities_are_named_explained_limited_in_words_and_stand_once() -> None:
     """[R-63, R-64, R-65, R-66, M-49, M-51]"""
     assert broken(bundle(capability(), capability(tool='"u"', scope='["a", "b"]'))) == []
@@ -45,6 +46,7 @@ def test_a_capability_half_of_which_did_not_decode_is_judged_by_the_other_half()
     ]
 
 
+@pytest.mark.behaviour("M-54")
 @pytest.mark.parametrize(
     ("table", "identity", "text"),
     [

@@ -22,6 +22,7 @@ def test_a_bundle_of_content_has_no_process() -> None:
     assert broken(observer().replace("observer", "none")) == ["R-54"]
 
 
+@pytest.mark.behaviour("M-32")
 @pytest.mark.parametrize(
     ("argv", "rules"),
     [
@@ -42,6 +43,7 @@ def test_a_process_has_time() -> None:
     assert broken(observer(timeout="0")) == ["R-57"]
 
 
+@pytest.mark.behaviour("M-33")
 @pytest.mark.parametrize(
     ("env", "rules"),
     [

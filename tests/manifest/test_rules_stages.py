@@ -36,6 +36,7 @@ def test_a_wrapper_has_an_id_and_stages() -> None:
     assert broken(steering("[wrapper]")) == ["R-1 missing-key", "R-1 missing-key"]
 
 
+@pytest.mark.behaviour("M-38")
 @pytest.mark.parametrize("name", HOST_STAGES)
 def test_every_host_stage_may_be_named(name: str) -> None:
     """[M-38]"""
@@ -50,6 +51,7 @@ def test_another_spelling_of_a_host_stage_says_which_to_write(name: str) -> None
     assert found[0].fix == f'write "{BOUNDARY[name]}"'
 
 
+@pytest.mark.behaviour("M-40")
 def test_a_malformed_stage_is_told_which_host_stage_is_near() -> None:
     """[R-46, M-40]"""
     found = faults(wrapper(("Execute", None)))
@@ -92,6 +94,7 @@ def test_facts_of_the_host_may_be_read_anywhere() -> None:
     assert broken(wrapper(*stages)) == []
 
 
+@pytest.mark.behaviour("M-44")
 def test_a_publisher_stands_earlier_and_always_runs() -> None:
     """[R-51, R-52, M-44, K-16, K-17, K-18]"""
     assert broken(wrapper(("triage", None), ("plan", "no-plans"))) == []
@@ -106,6 +109,7 @@ def test_a_publisher_whose_condition_is_wrong_still_has_one() -> None:
     assert broken(wrapper(("triage", "plans>0"), ("plan", "plans"))) == ["R-48", "R-52"]
 
 
+@pytest.mark.behaviour("M-42")
 def test_a_contributed_stage_publishes_nothing() -> None:
     """[M-42]"""
     assert broken(wrapper(("my-triage", None), ("plan", "plans"))) == ["R-51"]

@@ -1,9 +1,12 @@
+import pytest
+
 from stella.manifest.runtime import PLUGIN_DIR
 from stella.manifest.runtime import Runtime
 from tests.making.manifests import loaded
 from tests.making.manifests import steering
 
 
+@pytest.mark.behaviour("M-34")
 def test_the_loader_replaces_nothing_in_the_arguments() -> None:
     """[M-34, B56]"""
     argv = ("${plugin_dir}/../x", "${HOME}", "$(id)", "${${plugin_dir}}", "a; rm -rf b")

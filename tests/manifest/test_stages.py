@@ -4,8 +4,10 @@ from stella import limits
 from stella.manifest.stages import BOUNDARY
 from stella.manifest.stages import EXECUTE
 from stella.manifest.stages import NotProduced
+from stella.manifest.stages import Resolver
 from stella.manifest.stages import Stage
 from stella.manifest.stages import Step
+from stella.manifest.stages import Turnout
 from stella.manifest.stages import malformed
 from stella.manifest.stages import program
 from stella.manifest.stages import resolve
@@ -39,6 +41,7 @@ def test_a_contributed_stage_has_a_short_plain_name(name: str) -> None:
     assert malformed(name) is None
 
 
+@pytest.mark.behaviour("M-39")
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -88,6 +91,7 @@ def test_a_stage_runs_unless_its_condition_is_false() -> None:
     )
 
 
+@pytest.mark.behaviour("R-53")
 @pytest.mark.parametrize("before", [(), ("triage",)])
 def test_a_program_built_by_hand_may_read_what_nothing_published(before: tuple[str, ...]) -> None:
     """A publisher that is absent, or that was skipped, publishes nothing [M-45, R-53]."""
@@ -96,6 +100,35 @@ def test_a_program_built_by_hand_may_read_what_nothing_published(before: tuple[s
     assert resolve(steps, values()) == NotProduced(
         stage="plan", signal=Signal.PLANS, publisher="triage"
     )
+
+
+def test_a_resolver_answers_stage_by_stage() -> None:
+    """[D-27]; each stage under the signals of its moment."""
+    steps = program(
+        [
+            Stage(name="triage"),
+            Stage(name="research", condition="questions > 0"),
+            Stage(name="plan", condition="plans"),
+            Stage(name="verify", condition="tests-red"),
+        ]
+    )
+    resolver = Resolver(left=steps)
+    told: list[object] = []
+    for table in (values(), values(questions=1), values(questions=1), values(), values()):
+        answer, resolver = resolver.advance(table)
+        told.append(answer)
+    stuck = NotProduced(stage="verify", signal=Signal.TESTS_RED, publisher="verify")
+    assert told == [Turnout.RAN, Turnout.RAN, Turnout.SKIPPED, stuck, stuck]
+    assert resolver == Resolver(left=steps[3:], ran=("triage", "research"))
+    assert Resolver(left=()).advance(values()) == (Turnout.DONE, Resolver(left=()))
+
+
+def test_an_incomplete_table_leaves_a_resolver_as_it_was() -> None:
+    """[D-27, M-45]"""
+    resolver = Resolver(left=program([Stage(name="plan", condition="test-command")]))
+    with pytest.raises(KeyError):
+        resolver.advance({})
+    assert resolver.advance(values(test_command=True))[0] is Turnout.RAN
 
 
 def test_a_condition_no_rule_has_seen_is_refused_when_it_is_read() -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
+from datetime import datetime
 from datetime import time
 from enum import Enum
 from pathlib import Path
@@ -59,13 +60,17 @@ def test_a_manifest_made_to_load_loads(tree: some.Tree) -> None:
     assert isinstance(examine(some.as_toml(tree)), Loaded)
 
 
+def closed_tables(tree: some.Tree) -> list[some.Place]:
+    """Return the path of every table but the two that hold keys of the author's own."""
+    own = {("requirements",), ("roles",)}
+    return [p for p, v in some.places(tree) if isinstance(v, dict) and p not in own]
+
+
 @some.PROOF
 @given(TREES, st.data())
 def test_a_foreign_key_is_refused_at_every_depth(tree: some.Tree, data: st.DataObject) -> None:
-    """Law 2 [M-2, B41]; two tables hold keys of the author's own."""
-    own = {("requirements",), ("roles",)}
-    tables = [p for p, v in some.places(tree) if isinstance(v, dict) and p not in own]
-    path = data.draw(st.sampled_from(tables))
+    """Law 2 [M-2, B41]"""
+    path = data.draw(st.sampled_from(closed_tables(tree)))
     dirty = copy.deepcopy(tree)
     some.put(dirty, (*path, FOREIGN), 1)
     found = examine(some.as_toml(dirty))
@@ -73,6 +78,64 @@ def test_a_foreign_key_is_refused_at_every_depth(tree: some.Tree, data: st.DataO
     assert [(f.reason, f.path) for f in found.faults] == [(Reason.UNKNOWN_KEY, (*path, FOREIGN))]
 
 
+@some.PROOF
+@given(TREES)
+def test_a_foreign_key_in_every_table_at_once_is_refused_in_each(tree: some.Tree) -> None:
+    """Law 2 [M-2, M-4, M-6]; in the order of the file, each where it is written."""
+    dirty = copy.deepcopy(tree)
+    for path in closed_tables(tree):
+        some.put(dirty, (*path, FOREIGN), 1)
+    text = some.as_toml(dirty)
+    found = examine(text)
+    assert isinstance(found, Unloadable)
+    assert {f.reason for f in found.faults} == {Reason.UNKNOWN_KEY}
+    assert {f.path for f in found.faults} == {(*path, FOREIGN) for path in closed_tables(tree)}
+    places = [(f.line or 0, f.column or 0) for f in found.faults]
+    assert places == sorted(set(places))
+    lines = text.decode().split("\n")
+    assert all(lines[line - 1][column - 1 :].startswith(FOREIGN) for line, column in places)
+
+
+@pytest.mark.behaviour("M-2")
+def test_every_table_of_the_grammar_refuses_a_foreign_key() -> None:
+    """Law 2 [M-2]; the widest vector has all of them, which another test here proves."""
+    tree = codec.parse_toml(EVERYTHING.read_text("utf-8"))
+    for path in closed_tables(tree):
+        dirty = copy.deepcopy(tree)
+        some.put(dirty, (*path, FOREIGN), 1)
+        found = examine(some.as_toml(dirty))
+        assert isinstance(found, Unloadable), path
+        assert [f.path for f in found.faults] == [(*path, FOREIGN)]
+    depths = {len(path) for path in closed_tables(tree)}
+    assert depths == {0, 1, 2, 3}
+
+
+TOML_TYPES = (date, datetime, time)
+
+
+@some.PROOF
+@given(TREES)
+def test_what_is_written_back_is_read_as_the_same_manifest(tree: some.Tree) -> None:
+    """[M-13]; as TOML, absent keys staying absent."""
+    manifest = read_manifest(some.as_toml(tree)).manifest
+    written = msgspec.to_builtins(manifest, builtin_types=TOML_TYPES)
+    assert read_manifest(some.as_toml(written)).manifest == manifest
+
+
+@some.PROOF
+@given(TREES)
+def test_decoding_what_was_encoded_gives_the_value_again(tree: some.Tree) -> None:
+    """[W-5]; JSON has no dates and no infinity, so settings have neither here."""
+    tree = copy.deepcopy(tree)
+    for entry in tree.get("configure", ()):
+        entry["value"] = repr(entry["value"])
+    manifest = read_manifest(some.as_toml(tree)).manifest
+    line = codec.encode(manifest)
+    assert codec.read(PluginManifest, line) == manifest
+    assert codec.encode(codec.read(PluginManifest, line)) == line
+
+
+@pytest.mark.behaviour("M-5")
 @some.PROOF
 @given(TREES, st.data())
 def test_a_value_of_another_type_is_one_fault_and_invents_no_other(
@@ -86,6 +149,7 @@ def test_a_value_of_another_type_is_one_fault_and_invents_no_other(
     found = examine(some.as_toml(wrong))
     assert isinstance(found, Unloadable)
     assert [(f.reason, f.path) for f in found.faults] == [(Reason.WRONG_TYPE, path)]
+    assert found.faults[0].line is not None
 
 
 @some.PROOF
@@ -214,6 +278,7 @@ def others(leaf: object) -> Iterator[object]:
             assert leaf is None
 
 
+@pytest.mark.behaviour("M-63")
 @pytest.mark.parametrize("path", manifest_vectors("manifest/accepted"), ids=lambda path: path.stem)
 def test_every_single_change_of_a_shown_field_changes_the_text(path: Path) -> None:
     """[B62, M-63]; what is not shown changes nothing."""
@@ -319,6 +384,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.behaviour("M-3")
 def test_what_is_read_and_shown_depends_on_the_bytes_alone(tmp_path: Path) -> None:
     """[M-3, C-1]; another place, locale, zone, hash seed and limit of digits change nothing."""
     huge = tmp_path / "huge.toml"

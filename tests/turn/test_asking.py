@@ -162,7 +162,7 @@ def test_a_fact_of_the_host_is_forwarded_and_keeps_the_hosts_value() -> None:
     assert [fact.code for fact in host.facts(Noticed)] == ["host_signal"]
 
 
-@pytest.mark.behaviour("D-29", "K-54")
+@pytest.mark.behaviour("D-29", "K-54", "M-31")
 def test_an_undeclared_role_drops_the_whole_contribution() -> None:
     """[D-29, W-51]"""
     answer = BeforeTurnAnswer(

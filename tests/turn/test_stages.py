@@ -128,7 +128,7 @@ def test_the_opening_table_knows_the_facts_of_the_host() -> None:
     assert set(table) == set(Signal)
 
 
-@pytest.mark.behaviour("D-20")
+@pytest.mark.behaviour("D-20", "M-46")
 def test_a_stage_runs_unless_its_condition_is_false() -> None:
     """[D-20, M-43]"""
     table = opening_table(test_command=False, metered=False)

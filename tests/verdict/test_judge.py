@@ -127,8 +127,7 @@ def test_a_known_failure_is_not_hidden_by_a_missing_number() -> None:
     assert [clause.requirement for clause in found.clauses] == ["a"]
 
 
-@pytest.mark.behaviour("J-13")
-@pytest.mark.behaviour("K-61")
+@pytest.mark.behaviour("J-13", "K-61", "R-36")
 def test_a_reported_zero_is_a_number_and_an_absent_one_is_none() -> None:
     """[J-13]"""
     assert isinstance(judge(TWO, evidence(x=0, y=5)), Met)

@@ -183,7 +183,7 @@ def hashed(source: int, path: str, size: int, target: int | None) -> str:
         if target is not None:
             _write(target, block)
     if count != size:
-        raise PackageRefused(f"{visible(path)}: changed while it was read")
+        raise PackageRefused(f"{visible(path)}: changed while it was read", "I-7", "SourceChanged")
     return digest.hexdigest()
 
 
@@ -220,7 +220,7 @@ class _Walk:
             elif kind is Kind.FILE:
                 self.entries.append(self.file(here, path, name, into))
             elif self.source:
-                raise PackageRefused(f"{visible(path)}: a {kind.value}; {_ONLY}")
+                raise _wrong_kind(path, f"a {kind.value}; {_ONLY}")
             else:
                 mode = stat.S_IMODE(found.st_mode)
                 self.entries.append(Entry(path=path, kind=kind, mode=mode))
@@ -271,7 +271,7 @@ class _Walk:
             _expect(path, Kind.FILE, found)
             if self.source and found.st_nlink > 1:
                 names = f"{found.st_nlink} names for one file"
-                raise PackageRefused(f"{visible(path)}: a hard link, {names}; {_ONLY}")
+                raise _wrong_kind(path, f"a hard link, {names}; {_ONLY}")
             program = found.st_mode & stat.S_IXUSR
             mode = self.mode(path, found.st_mode, _PROGRAM_MODE if program else _FILE_MODE)
             _limit(path, self.bytes + found.st_size, limits.PACKAGE_BYTES, "bytes in total")
@@ -291,23 +291,23 @@ class _Walk:
             return stat.S_IMODE(mode)
         for bit, word in ((stat.S_ISUID, "setuid"), (stat.S_ISGID, "setgid")):
             if mode & bit:
-                raise PackageRefused(f"{visible(path)}: has the {word} bit; {_ONLY}")
+                raise _wrong_kind(path, f"has the {word} bit; {_ONLY}")
         return normal
 
 
 def _refuse_name(path: str, name: str, twins: dict[str, str]) -> None:
     """Refuse a name that cannot be shown as it is [A19], or that a file system may merge [A20]."""
     if any(unicodedata.category(char) == "Cs" for char in name):
-        raise PackageRefused(f"{visible(path)}: the name is not UTF-8")
+        raise _wrong_name(path, "the name is not UTF-8")
     if visible(name) != name:
-        raise PackageRefused(
-            f"{visible(path)}: the name holds characters or spaces that do not show"
-        )
+        raise _wrong_name(path, "the name holds characters or spaces that do not show")
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
     if path.casefold() == CONFIGURED:
-        raise PackageRefused(f"{path}: the host keeps a file of that name in a plugin")
+        raise PackageRefused(
+            f"{path}: the host keeps a file of that name in a plugin", "I-6", "ReservedName"
+        )
     if twin := twins.get(folded):
-        raise PackageRefused(f'{path}: "{twin}" beside it is the same name on some file systems')
+        raise _wrong_name(path, f'"{twin}" beside it is the same name on some file systems')
     twins[folded] = name
 
 
@@ -321,12 +321,21 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _limit(path: str, found: int, most: int, what: str) -> None:
     if found > most:
-        raise PackageRefused(f"{visible(path)}: {found} {what}; the limit is {most}")
+        said = f"{visible(path)}: {found} {what}; the limit is {most}"
+        raise PackageRefused(said, "I-4", "LimitCrossed")
 
 
 def _expect(path: str, kind: Kind, found: os.stat_result) -> None:
     if (got := kind_of(found.st_mode)) is not kind:
-        raise PackageRefused(f"{visible(path)}: expected a {kind.value}, got a {got.value}")
+        raise _wrong_kind(path, f"expected a {kind.value}, got a {got.value}")
+
+
+def _wrong_kind(path: str, says: str) -> PackageRefused:
+    return PackageRefused(f"{visible(path)}: {says}", "I-5", "KindRefused")
+
+
+def _wrong_name(path: str, says: str) -> PackageRefused:
+    return PackageRefused(f"{visible(path)}: {says}", "I-4", "FileNameRefused")
 
 
 def _block(source: int, path: str, left: int) -> bytes:
@@ -354,4 +363,5 @@ def _reading(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise PackageRefused(f"{visible(path)}: {error.strerror or error}") from error
+        said = f"{visible(path)}: {error.strerror or error}"
+        raise PackageRefused(said, "I-2", "Unreadable") from error

@@ -7,6 +7,7 @@ the beginning itself [M-7]. Author text in it is made visible, so it cannot forg
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
+from typing import Protocol
 
 from stella.codec import Word
 from stella.escape import counted
@@ -56,12 +57,29 @@ class Reason(Word):
     OUT_OF_RANGE = "out-of-range"
 
 
+class Told(Protocol):
+    """What one entry of a report is made of [M-12]."""
+
+    @property
+    def title(self) -> str:
+        """The first line: which rule, and where."""
+
+    @property
+    def message(self) -> str:
+        """What is wrong, a sentence."""
+
+    @property
+    def fix(self) -> str:
+        """What to do about it, empty when that is not known."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestFault:
     """One fault or warning: the rule, the place, the value as written, what it means [M-6].
 
     `path` is a tuple of keys and list positions from 0. `line` and `column` count from 1 and
-    are None when unknown. `reason` is there for R-1 alone.
+    are None when unknown. `reason` is there for R-1 alone. `anchor` is the path to point at when
+    nothing of `path` is in the file.
     """
 
     rule: str
@@ -73,6 +91,7 @@ class ManifestFault:
     line: int | None = None
     column: int | None = None
     reason: Reason | None = None
+    anchor: Path = ()
 
     @property
     def code(self) -> str:
@@ -97,7 +116,7 @@ class ManifestFault:
     @property
     def place(self) -> str:
         """The dotted place, entries from 0: `capabilities[1].tool` [I-64, Q-13]."""
-        return _dotted(self.path)
+        return dotted(self.path)
 
     def __str__(self) -> str:
         return f"{self.title}: {self.message}"
@@ -106,11 +125,10 @@ class ManifestFault:
     def title(self) -> str:
         """Rule, code, reason and position, as the report's first line has them [M-12]."""
         reason = f" ({self.reason.value})" if self.reason else ""
-        position = f" at line {self.line}, column {self.column}" if self.line else ""
-        return f"{self.rule} {self.code}{reason}{position}"
+        return titled(self.rule, f"{self.code}{reason}", self.line, self.column)
 
 
-def fault(  # noqa: PLR0913  # a fault has seven parts, and five of them are named by the caller
+def fault(  # noqa: PLR0913  # a fault has eight parts, and six of them are named by the caller
     rule: str,
     path: Path,
     says: str,
@@ -119,11 +137,12 @@ def fault(  # noqa: PLR0913  # a fault has seven parts, and five of them are nam
     label: str = "",
     fix: str = "",
     near: tuple[str, ...] = (),
+    anchor: Path = (),
 ) -> ManifestFault:
     """Return the fault of a load rule; `says` follows the place and has no full stop [M-7].
 
     `value` is the offending value as it was read. `label` names the entry of a list by what
-    its author called it: `tool "bash"`.
+    its author called it: `tool "bash"`. `anchor` is there for a path that may be missing.
     """
     shown = None if value is None else written(value)
     return ManifestFault(
@@ -133,6 +152,7 @@ def fault(  # noqa: PLR0913  # a fault has seven parts, and five of them are nam
         value=shown,
         fix=fix,
         near=near,
+        anchor=anchor,
     )
 
 
@@ -151,15 +171,20 @@ def sentence(text: str) -> str:
     return text if text.endswith("?") else f"{text}."
 
 
-def report(name: str, faults: Iterable[ManifestFault]) -> str:
-    """Return every fault of the manifest called `name`, in order, without a last newline [M-12]."""
+def titled(rule: str, name: str, line: int | None, column: int | None) -> str:
+    """Return the first line of a fault: its rule, its name, and where it is when known [M-12]."""
+    return f"{rule} {name} at line {line}, column {column}" if line else f"{rule} {name}"
+
+
+def report(name: str, faults: Iterable[Told], outcome: str = "cannot be loaded") -> str:
+    """Return every fault of what is called `name`, in order, without a last newline [M-12]."""
     found = tuple(faults)
-    head = f"{visible(name)} cannot be loaded: {counted(len(found), 'fault')}"
+    head = f"{visible(name)} {outcome}: {counted(len(found), 'fault')}"
     return "\n".join((head, *_numbered(found)))
 
 
-def warning_report(name: str, warnings: Iterable[ManifestFault]) -> str:
-    """Return every warning about a manifest in the same form, or an empty text [M-9]."""
+def warning_report(name: str, warnings: Iterable[Told]) -> str:
+    """Return every warning about it in the same form, or an empty text [M-9]."""
     found = tuple(warnings)
     if not found:
         return ""
@@ -167,7 +192,7 @@ def warning_report(name: str, warnings: Iterable[ManifestFault]) -> str:
     return "\n".join((head, *_numbered(found)))
 
 
-def _numbered(faults: tuple[ManifestFault, ...]) -> Iterable[str]:
+def _numbered(faults: tuple[Told, ...]) -> Iterable[str]:
     for number, each in enumerate(faults, 1):
         mark = f"  {number}. "
         yield f"{mark}{each.title}"
@@ -181,9 +206,9 @@ def _split(path: Path) -> tuple[str, str]:
     for size in range(len(path), 0, -1):
         head, last = path[: size - 1], path[size - 1]
         if isinstance(last, int) and head in _ARRAYS:
-            return f"[[{_dotted(head)}]] entry {last + 1}", _within(path[size:])
+            return f"[[{dotted(head)}]] entry {last + 1}", _within(path[size:])
         if (*head, last) in _TABLES or head == ("roles",):
-            return f"[{_dotted(path[:size])}]", _within(path[size:])
+            return f"[{dotted(path[:size])}]", _within(path[size:])
     return TOP, _within(path)
 
 
@@ -195,7 +220,8 @@ def _within(path: Path) -> str:
     return text
 
 
-def _dotted(path: Path) -> str:
+def dotted(path: Path) -> str:
+    """Return a path as machine formats have it, entries from 0: `capabilities[1].tool` [Q-13]."""
     text = ""
     for step in path:
         if isinstance(step, int):

@@ -53,7 +53,8 @@ def arbiter_has_requirements(sheet: Sheet) -> Faults:
     if sheet.get(GRADE) is Grade.ARBITER and not sheet.keys(*REQUIREMENTS):
         state = "is empty" if sheet.has(*REQUIREMENTS) else "is missing"
         says = f"{state}, and an arbiter cites a requirement each time it holds a turn"
-        yield fault("R-23", REQUIREMENTS, says, fix="add a requirement to [requirements]")
+        fix = "add a requirement to [requirements]"
+        yield fault("R-23", REQUIREMENTS, says, fix=fix, anchor=GRADE.path)
 
 
 def requirement_is_described(sheet: Sheet, key: str) -> Faults:
@@ -97,7 +98,7 @@ def oracle_needs_after_turn(sheet: Sheet) -> Faults:
     if sheet.has(*ORACLE) and not sheet.words(*POINTS).has(Point.AFTER_TURN.value):
         says = 'does not list "after_turn", where the evidence of [oracle] arrives'
         fix = 'add "after_turn" to points'
-        yield fault("R-29", POINTS, says, value=sheet.raw(*POINTS), fix=fix)
+        yield fault("R-29", POINTS, says, value=sheet.raw(*POINTS), fix=fix, anchor=ORACLE)
 
 
 def measurement_is_named(entry: Entry[str]) -> Faults:

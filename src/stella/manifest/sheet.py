@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from stella import codec
 from stella import limits
+from stella.codec import Refused
 from stella.manifest.fault import Path
 from stella.near import near
 
@@ -109,7 +110,12 @@ class Sheet:
     def get(self, place: Place[T]) -> T:
         """Return the value of a place, or what it is when absent."""
         found = self._find(place.path)
-        return place.absent if found is _ABSENT else codec.decode(place.kind, found)
+        if found is _ABSENT:
+            return place.absent
+        try:
+            return codec.decode(place.kind, found)
+        except Refused as refused:  # more was wrong than the codec tells of
+            raise Unestablished from refused
 
     def has(self, *path: str) -> bool:
         """Return whether the table or key is there."""
@@ -132,7 +138,7 @@ class Sheet:
         if path not in self._words:
             items, whole = self._items(path)
             words = [(p, word, word) for p, word in items if isinstance(word, str)]
-            self._words[path] = self._listed(words, whole=whole)
+            self._words[path] = self._listed(words, whole=whole and len(words) == len(items))
         return self._words[path]
 
     def tables(self, *path: str, name: Place[str]) -> "Listed[Sheet]":
@@ -142,7 +148,7 @@ class Sheet:
             (p, Sheet(table, self._broken, p)) for p, table in items if isinstance(table, dict)
         ]
         named = [(p, sheet, (sheet.peek(name) or "").strip()) for p, sheet in sheets]
-        return self._listed(named, whole=whole)
+        return self._listed(named, whole=whole and len(named) == len(items))
 
     def peek(self, place: Place[T]) -> T | None:
         """Return the value of a place, or None when it did not decode."""

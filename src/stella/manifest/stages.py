@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+from typing import assert_never
 
 import msgspec
 
 from stella import limits
+from stella.codec import Word
 from stella.escape import visible
 from stella.manifest.grammar import Condition
 from stella.manifest.grammar import Measure
@@ -84,6 +86,10 @@ class Step:
     name: str
     condition: Condition | None = None
 
+    def runs(self, values: Mapping[Signal, bool | int]) -> bool:
+        """Return whether the stage runs under these signals, of which none is missing [D-20]."""
+        return self.condition is None or self.condition.holds(values)
+
 
 def program(stages: Iterable[Stage]) -> tuple[Step, ...]:
     """Return stages with their conditions read [M-43].
@@ -112,6 +118,50 @@ class NotProduced:
     publisher: str
 
 
+class Turnout(Word):
+    """What became of the next stage of a program [D-27]."""
+
+    RAN = "ran"
+    SKIPPED = "skipped"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolver:
+    """A program on its way: the steps that are left, and the stages that ran [D-27].
+
+    It is a value: asking it gives another one and leaves it as it is.
+    """
+
+    left: tuple[Step, ...]
+    ran: tuple[str, ...] = ()
+
+    def advance(
+        self, values: Mapping[Signal, bool | int]
+    ) -> tuple[Turnout | NotProduced, "Resolver"]:
+        """Return what becomes of the next stage under these signals, and the resolver behind it.
+
+        Without a stage left, or when its signal was not published, it is this resolver [R-53].
+        """
+        if not self.left:
+            return Turnout.DONE, self
+        step, left = self.left[0], self.left[1:]
+        if (missing := self._missing(step)) is not None:
+            return missing, self
+        if not step.runs(values):
+            return Turnout.SKIPPED, Resolver(left=left, ran=self.ran)
+        return Turnout.RAN, Resolver(left=left, ran=(*self.ran, step.name))
+
+    def _missing(self, step: Step) -> NotProduced | None:
+        if step.condition is None:
+            return None
+        signal = step.condition.signal
+        publisher = PUBLISHER[signal]
+        if publisher is None or publisher in self.ran:
+            return None
+        return NotProduced(stage=step.name, signal=signal, publisher=publisher)
+
+
 def resolve(
     program: Iterable[Step], values: Mapping[Signal, bool | int]
 ) -> tuple[str, ...] | NotProduced:
@@ -120,15 +170,15 @@ def resolve(
     `values` has every signal. A program that loaded always resolves; one built by hand may
     read a signal whose publisher did not run before it, which is an answer of its own.
     """
-    ran: list[str] = []
-    for step in program:
-        if step.condition is not None:
-            publisher = PUBLISHER[step.condition.signal]
-            if publisher is not None and publisher not in ran:
-                return NotProduced(
-                    stage=step.name, signal=step.condition.signal, publisher=publisher
-                )
-            if not step.condition.holds(values):
+    resolver = Resolver(left=tuple(program))
+    while True:
+        answer, resolver = resolver.advance(values)
+        match answer:
+            case NotProduced():
+                return answer
+            case Turnout.DONE:
+                return resolver.ran
+            case Turnout.RAN | Turnout.SKIPPED:
                 continue
-        ran.append(step.name)
-    return tuple(ran)
+            case _:
+                assert_never(answer)

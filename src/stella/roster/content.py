@@ -33,5 +33,7 @@ def refuse_content(manifest: PluginManifest, package: Package) -> None:
         raise PackageRefused(
             f"the package has {', '.join(found)}; this release installs plugins without content: "
             "no [[tools]], [[skills]], [[records]] or [[configure]], no directory tools/, "
-            "skills/ or rules/"
+            "skills/ or rules/",
+            "P-1",
+            "ContentRefused",
         )

@@ -28,7 +28,7 @@ _TOOLS: Final = frozenset(("bash", "search", "delegate", "glob", "grep", "task")
 def refuse_name(name: str) -> None:
     """Raise `PackageRefused` for a name that breaks I-3; it quotes name, rule and character."""
     if fault := name_fault(name):
-        raise PackageRefused(fault)
+        raise PackageRefused(fault, "I-3", "NameRefused")
 
 
 def name_fault(name: str) -> str | None:

@@ -15,6 +15,7 @@ from stella.errors import PackageRefused
 from stella.escape import counted
 from stella.escape import visible
 from stella.files import tree
+from stella.manifest.fault import Reason
 from stella.manifest.fault import report
 from stella.manifest.read import Loaded
 from stella.manifest.read import Unloadable
@@ -54,7 +55,8 @@ def manifest_bytes(root: int) -> bytes | None:
     """
     data = tree.read(root, MANIFEST, limits.MANIFEST_BYTES + 1)
     if data is not None and len(data) > limits.MANIFEST_BYTES:
-        raise PackageRefused(f"{MANIFEST}: has more than {limits.MANIFEST_BYTES} bytes")
+        said = f"{MANIFEST}: has more than {limits.MANIFEST_BYTES} bytes"
+        raise PackageRefused(said, "R-1", Reason.TOO_LARGE.value)
     return data
 
 

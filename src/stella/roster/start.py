@@ -97,9 +97,9 @@ def refuse_unstartable(
         return
     entry = package.entry(inner)
     if entry is None or entry.kind is not Kind.FILE:
-        raise PackageRefused(f'{_PLACE}: the package has no file "{visible(inner)}"')
+        raise _refused(f'{_PLACE}: the package has no file "{visible(inner)}"')
     if not entry.mode & stat.S_IXUSR:
-        raise PackageRefused(
+        raise _refused(
             f"{_PLACE}: {visible(inner)} may not be executed; give it that right with chmod +x"
         )
 
@@ -144,7 +144,7 @@ def _refuse_place(manifest: PluginManifest, directory: Path, lookup: Lookup) -> 
     head = f'{_PLACE} = "{visible(word)}"'
     if _is_own(word):
         if _leaves(word):
-            raise PackageRefused(
+            raise _refused(
                 f"{head}: expected a program inside the package, got a path that leaves it; ship "
                 "the program in the package, or write the name of one on PATH"
             )
@@ -152,10 +152,14 @@ def _refuse_place(manifest: PluginManifest, directory: Path, lookup: Lookup) -> 
     place = Path(os.path.normpath(word))
     inside = "/" not in word or place.is_relative_to(directory)
     if not inside and leads_into(place, lookup.workspace):
-        raise PackageRefused(
+        raise _refused(
             f"{head}: expected a program outside the workspace, got one that lies in it; ship "
             "the program in the package, or write the name of one on PATH"
         )
+
+
+def _refused(says: str) -> PackageRefused:
+    return PackageRefused(says, "T-3", "ProgramRefused")
 
 
 def _is_own(word: str) -> bool:

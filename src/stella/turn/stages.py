@@ -56,10 +56,7 @@ class Member:
 
     def runs(self, stage: str, table: Table) -> bool:
         """Return whether this member runs `stage` under the signals of `table` [D-20]."""
-        return any(
-            each.name == stage and (each.condition is None or each.condition.holds(table))
-            for each in self.stages
-        )
+        return any(each.name == stage and each.runs(table) for each in self.stages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ class Unreported(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class MeasurementMissing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A check reads a number that was not reported [J-12, J-13]."""
+    """A check reads a number that was not reported [R-36, J-12, J-13]."""
 
     measurement_missing: Unreported
 

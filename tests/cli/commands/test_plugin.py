@@ -157,3 +157,40 @@ def test_removed_is_gone_from_every_tier_and_from_the_records(
         again = here.stella("plugin", "remove", "verify")
         assert again.code == 1
         assert "is installed neither" in again.err
+
+
+def test_a_check_prints_every_fault_and_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[I-64, I-70, M-12]; the report is the result, so it goes to standard output."""
+    source = written(tmp_path / "bad", 'nme = "x"\n[loop]\nparticipation = "stearing"\n', "")
+    with shell(tmp_path, capsys) as here:
+        before = sorted(tmp_path.rglob("*"))
+        said = here.stella("plugin", "check", source)
+        assert (said.code, said.err) == (1, "")
+        assert said.out == (
+            "plugin.toml cannot be loaded: 3 faults\n"
+            "  1. R-1 Parse (unknown-key) at line 1, column 1\n"
+            '     top level: unknown key "nme"; did you mean name?\n'
+            "  2. R-1 Parse (unknown-token) at line 3, column 1\n"
+            '     [loop] participation = "stearing" is not one of the words allowed here; did you'
+            " mean steering?\n"
+            "  3. R-1 Parse (missing-key)\n"
+            '     top level: the required key "name" is missing; expected a string.\n'
+        )
+        found = json.loads(here.stella("plugin", "check", source, "--json").out)
+        assert [fault["near"] for fault in found["faults"]] == [["name"], ["steering"], []]
+        assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_check_of_a_sound_plugin_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[I-64, I-70]; a tool call of a session may check, since nothing is changed [I-9]."""
+    with shell(tmp_path, capsys) as here:
+        monkeypatch.setenv("STELLA_SESSION_ID", "ses-x")
+        said = here.stella("plugin", "check", VERIFY)
+        assert (said.code, said.out, said.err) == (0, "verify: no faults\n", "")
+        said = here.stella("plugin", "check", "../nowhere", "--json")
+        assert (said.code, json.loads(said.out)["name"]) == (1, None)
+        assert here.stella("plugin", "check").code == 2

@@ -19,6 +19,9 @@ from stella.errors import RosterError
 from stella.escape import visible
 from stella.process.environment import SESSION
 from stella.providers.keys import KEY_VARIABLES
+from stella.roster.check import check as check_package
+from stella.roster.check import check_json
+from stella.roster.check import check_lines
 from stella.roster.install import Declined
 from stella.roster.install import Proposal
 from stella.roster.install import Wish
@@ -93,6 +96,22 @@ def _next_step(name: str, pipeline: str, points: tuple[object, ...]) -> Iterable
     if points:
         selected = name if any(c.isspace() or c == "," for c in pipeline) else pipeline
         yield f'next: stella run --pipeline {selected} --test-command "…" --model script:FILE "…"'
+
+
+@command.command(help="Look for everything in DIR that would refuse its install.")
+@click.argument("directory", metavar="DIR")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@_WORKSPACE
+def check(directory: str, *, as_json: bool, workspace: str | None) -> int:
+    """Print every fault and warning; return 1 when there is a fault [I-64, M-12]."""
+    around, where = _where(workspace)
+    source = around.cwd / Path(directory)
+    checked = check_package(source, where, around.env.get("PATH"))
+    if as_json:
+        document(check_json(checked))
+    else:
+        result(*check_lines(checked, source))
+    return 0 if checked.passed else 1
 
 
 @command.command(name="list", help="List the plugins of this workspace.")

@@ -1,0 +1,43 @@
+"""Write what the loader says of each manifest vector into the file beside it: read the difference.
+
+`python -m tests.making.regenerate` rewrites expected files and nothing else.
+"""
+
+from pathlib import Path
+
+from stella.manifest.fault import report
+from stella.manifest.fault import warning_report
+from stella.manifest.read import Unloadable
+from stella.manifest.read import examine
+from stella.roster.shelf import MANIFEST
+from tests.making.manifests import manifest_vectors
+
+
+def expected(path: Path) -> str:
+    """Return the report on a vector, an empty text when there is nothing to report [M-12]."""
+    found = examine(path.read_bytes())
+    faults = report(MANIFEST, found.faults) if isinstance(found, Unloadable) else ""
+    parts = (faults, warning_report(MANIFEST, found.warnings))
+    return "".join(f"{part}\n" for part in parts if part)
+
+
+def expected_file(path: Path) -> Path:
+    """Return where the report on a vector is kept."""
+    return path.with_suffix(".expected.txt")
+
+
+def regenerate() -> list[Path]:
+    """Rewrite every expected file that is no longer what it was; return them."""
+    changed: list[Path] = []
+    for kind in ("manifest/accepted", "manifest/refused"):
+        for path in manifest_vectors(kind):
+            file, text = expected_file(path), expected(path)
+            if not file.exists() or file.read_text("utf-8") != text:
+                file.write_text(text, "utf-8")
+                changed.append(file)
+    return changed
+
+
+if __name__ == "__main__":
+    for path in regenerate():
+        print(path)
