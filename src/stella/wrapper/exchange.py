@@ -129,7 +129,7 @@ class Exchange:
         )
 
     def _unanswered(self, done: Completed) -> Silence:
-        if self._scanner.rest.strip():
+        if self._scanner.inside:
             reason = "exit 0 with a document that is cut off"
         elif done.stderr.lstrip()[:1] in (b"{", b"["):
             reason = "exit 0 without an answer; your answer went to stderr, it belongs on stdout"
@@ -152,4 +152,4 @@ class Exchange:
 
 def _stderr(done: Completed) -> str:
     text = excerpt(done.stderr.decode("utf-8", "replace"), STDERR_CHARS)
-    return f"; stderr: {text}" if text else f"; it printed nothing and ran {done.duration_ms} ms"
+    return f"; stderr: {text}" if text else f"; nothing on stderr, and it ran {done.duration_ms} ms"
