@@ -72,6 +72,8 @@ LOOP: Final[Mapping[Point, Mapping[str, Any]]] = {
 }
 
 UNOBSERVED: Final = "undecided"
+HERD: Final = Path(__file__).parents[1] / "zoo" / "herd"
+"""The programs of animals, each in a file of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,9 +207,11 @@ def cage(
     files: Mapping[str, bytes],
     *,
     secs: int = 20,
+    mark: str | None = None,
 ) -> Cage:
-    """Install an animal into a workspace of its own."""
-    made = Cage(root=folder / "work", home=folder / "home", point=point, mark=new_mark())
+    """Install an animal into a workspace of its own; `mark` is one that is to be shared."""
+    mark = mark or new_mark()
+    made = Cage(root=folder / "work", home=folder / "home", point=point, mark=mark)
     made.root.mkdir()
     wish = Wish(
         source=package(folder / "package", argv, point, files, secs),
@@ -217,3 +221,10 @@ def cage(
     )
     install(wish, lambda _proposal: AcceptedBy.YES, SystemClock())
     return made
+
+
+def caged(folder: Path, animal: str, point: Point, secs: int, mark: str | None = None) -> Cage:
+    """Install one animal of the herd, which gets the good answer as its argument."""
+    starts = ("sh",) if animal.endswith(".sh") else ("python3", "-I", "-S")
+    argv = (*starts, f"${{plugin_dir}}/{animal}", GOOD[point])
+    return cage(folder, argv, point, {animal: (HERD / animal).read_bytes()}, secs=secs, mark=mark)

@@ -13,14 +13,12 @@ import pytest
 
 from stella.turn.facts import Exchanged
 from stella.wire.points import Point
-from tests.making.zoo import GOOD
+from tests.making.zoo import HERD
 from tests.making.zoo import NAME
-from tests.making.zoo import Cage
-from tests.making.zoo import cage
+from tests.making.zoo import caged
 from tests.zoo.sayings import fault_of
 from tests.zoo.sayings import seen
 
-HERD: Final = Path(__file__).parent / "herd"
 LEFT: Final = r"notice  {name} left {count} of its processes behind at {point}; they were ended"
 
 
@@ -116,18 +114,6 @@ FATES: Final = {
     # an end of who watches it
     "murderer.py": Fate(line="Transport: .*the guard of the process was killed"),
 }
-
-
-def argv(animal: str, point: Point) -> tuple[str, ...]:
-    """The words that start an animal."""
-    starts = ("sh",) if animal.endswith(".sh") else ("python3", "-I", "-S")
-    return (*starts, f"${{plugin_dir}}/{animal}", GOOD[point])
-
-
-def caged(folder: Path, animal: str, point: Point, secs: int) -> Cage:
-    """Install one animal of the herd."""
-    program = (HERD / animal).read_bytes()
-    return cage(folder, argv(animal, point), point, {animal: program}, secs=secs)
 
 
 def test_the_herd_and_the_table_are_the_same() -> None:

@@ -106,7 +106,7 @@ def test_what_nobody_accepted_refuses_the_run_before_it_begins(
     """[I-30, D-10] No turn, no process, no journal."""
     kept = caged(tmp_path, point)
     shutil.rmtree(kept.home)
-    with pytest.raises(NotAccepted, match="nobody accepted it here; .*`stella plugin "):
+    with pytest.raises(NotAccepted, match=r"nobody accepted it here; .*`stella plugin "):
         kept.visit()
     assert not (kept.root / "answer.txt").exists()
     assert not (kept.root / ".stella" / "private").exists()
