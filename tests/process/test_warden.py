@@ -179,6 +179,7 @@ def test_a_child_that_leaves_nothing_is_over_at_its_exit() -> None:
         shut(control, pipes)
 
 
+@pytest.mark.behaviour("T-31")
 def test_a_dead_child_is_not_reaped_before_its_group_is_ended() -> None:
     """T-31: its number stays its own."""
     with working() as (requests, _):

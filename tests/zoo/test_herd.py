@@ -120,6 +120,9 @@ def test_the_herd_and_the_table_are_the_same() -> None:
     assert {path.name for path in HERD.iterdir() if path.is_file()} == set(FATES)
 
 
+@pytest.mark.behaviour("E106", "E125", "K-147", "T-5", "T-6", "T-7", "T-14", "T-15")
+@pytest.mark.behaviour("T-16", "T-18", "T-20", "T-21", "T-22", "T-24", "T-26", "T-27")
+@pytest.mark.behaviour("T-28", "T-29", "T-30", "T-32", "W-50", "W-54")
 @pytest.mark.parametrize(
     ("animal", "point"),
     [(animal, point) for animal, fate in FATES.items() for point in fate.points],
@@ -140,6 +143,7 @@ def test_an_animal_has_its_one_line_and_decides_nothing(
     assert visit.used == (fate.line is None)
 
 
+@pytest.mark.behaviour("T-10")
 @pytest.mark.parametrize("point", tuple(Point))
 def test_a_dump_of_the_environment_has_what_was_listed_and_no_more(
     tmp_path: Path, point: Point
@@ -152,6 +156,7 @@ def test_a_dump_of_the_environment_has_what_was_listed_and_no_more(
     assert kept.mark in (visit.line or "")
 
 
+@pytest.mark.behaviour("T-16", "T-21")
 @pytest.mark.parametrize("animal", ["never_reads.sh", "closes_stdin.sh", "reads_a_little.sh"])
 @pytest.mark.parametrize("point", tuple(Point))
 def test_a_request_of_a_mebibyte_need_not_be_read(

@@ -14,6 +14,7 @@ REPOSITORY = Path(__file__).parents[2]
 COUNT = 1000
 
 
+@pytest.mark.behaviour("B7", "E124", "T-30")
 def test_a_thousand_dispatches_leave_nothing_behind() -> None:
     """[T-30, T-31] No zombie, no process, no descriptor, no memory, in the host and its warden."""
     command = (sys.executable, "-W", "error", "-m", "tests.zoo.leaks", str(COUNT))

@@ -15,6 +15,7 @@ from tests.zoo.sayings import seen
 SPEAKS = ("sh", "-c", "exec cat words")
 
 
+@pytest.mark.behaviour("E118", "W-50", "W-51", "W-54", "T-14", "T-15", "T-17")
 @pytest.mark.parametrize(
     ("point", "name"), cases(), ids=lambda part: part.value if isinstance(part, Point) else part
 )

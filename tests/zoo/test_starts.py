@@ -67,6 +67,7 @@ CHANGES: Final = {
 }
 
 
+@pytest.mark.behaviour("T-2", "W-50")
 @POINTS
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_package_that_is_not_the_accepted_one_does_not_run(
@@ -80,6 +81,7 @@ def test_a_package_that_is_not_the_accepted_one_does_not_run(
     assert re.match(pattern, visit.line or ""), visit.line
 
 
+@pytest.mark.behaviour("T-9")
 @POINTS
 def test_compiled_files_that_an_earlier_start_left_are_deleted_and_it_runs(
     tmp_path: Path, point: Point
@@ -99,6 +101,7 @@ def test_compiled_files_that_an_earlier_start_left_are_deleted_and_it_runs(
     assert not planted.parent.exists()
 
 
+@pytest.mark.behaviour("T-2")
 @POINTS
 def test_what_nobody_accepted_refuses_the_run_before_it_begins(
     tmp_path: Path, point: Point
@@ -112,6 +115,7 @@ def test_what_nobody_accepted_refuses_the_run_before_it_begins(
     assert not (kept.root / ".stella" / "private").exists()
 
 
+@pytest.mark.behaviour("T-8", "W-50")
 @POINTS
 @pytest.mark.parametrize(
     ("program", "words"),
@@ -144,6 +148,7 @@ def emptied(program: Path) -> None:
     program.mkdir()
 
 
+@pytest.mark.behaviour("T-3", "T-8")
 @POINTS
 @pytest.mark.parametrize("do", [Path.unlink, emptied, lambda at: at.chmod(0o644)])
 def test_a_program_of_the_person_that_is_gone_is_a_failed_start(
@@ -162,6 +167,7 @@ def test_a_program_of_the_person_that_is_gone_is_a_failed_start(
     assert re.match(pattern, visit.line or ""), visit.line
 
 
+@pytest.mark.behaviour("T-8")
 @POINTS
 def test_a_program_that_was_nowhere_when_it_was_accepted_is_a_failed_start(
     tmp_path: Path, point: Point
