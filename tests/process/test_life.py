@@ -397,7 +397,7 @@ def test_three_hundred_children_leave_no_zombie_and_no_descriptor() -> None:
 
     asyncio.run(scene())
     (warden,) = wardens(os.getpid())
-    eventually(lambda: not children(warden))
+    eventually(lambda: len(children(warden)) <= 1)  # the guard of the next child, forked ahead
     assert not children(os.getpid(), "Z")
     assert descriptors(warden) <= 8
 
