@@ -114,6 +114,7 @@ class Visit:
         report = recover.verify(self.root / result.journal.path)
         assert report.ok, report
         assert report.torn is None
+        assert all(line.isprintable() for line in self.seen), self.seen
         assert self.left == ()
         assert children(os.getpid(), "Z") == []
         rows = [(f.fault, f.plugin, f.point, f.round, f.message) for f in result.faults]
