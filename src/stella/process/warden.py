@@ -70,8 +70,7 @@ def calm(wake: socket.socket) -> None:
 
 
 def descriptor_of(host: int) -> int | None:
-    """Return a descriptor that is readable once `host`, our parent, is gone; None without one."""
-    # A host that forked left a copy that holds its sockets open: they alone would not tell.
+    """Return what is readable once our parent `host` is gone: its sockets may live in a copy."""
     with suppress(OSError):
         if sys.platform == "linux" and os.getppid() == host:
             return os.pidfd_open(host)
@@ -91,7 +90,7 @@ def children() -> list[int]:
     """Return our own children, dead ones included. macOS has no such list, and no orphans."""
     with suppress(FileNotFoundError), open("/proc/thread-self/children", "rb") as listed:  # noqa: PTH123 - pathlib would double the start-up time
         return [int(pid) for pid in listed.read().split() if ours(int(pid))]
-    return children_by_scan() if sys.platform == "linux" else []
+    return children_by_scan() if os.path.isdir("/proc") else []  # noqa: PTH112 - as above
 
 
 def children_by_scan() -> list[int]:
