@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test check format lint types architecture tests conformance real clean
+.PHONY: demo test check format lint types architecture tests conformance leaks real clean
 
 demo: $(VENV)/core
 	$(BIN)/stella demo
@@ -34,6 +34,9 @@ tests:
 
 conformance:
 	$(BIN)/python plugins/ci/conformance.py --plugin plugins/verify-py
+
+leaks: $(VENV)/dev
+	$(BIN)/python -m tests.zoo.leaks 10000
 
 real:
 	$(BIN)/pytest -m real tests/real

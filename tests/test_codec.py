@@ -68,6 +68,8 @@ def refusal(data: bytes, kind: type = Outer) -> codec.Fault:
     [
         (b"\xff", JsonFault.NOT_UTF8),
         (b"\xef\xbb\xbf{}", JsonFault.MISPLACED_BOM),
+        (b'{\xef\xbb\xbf"a":1}', JsonFault.MISPLACED_BOM),
+        (b'{"a":1}\xef\xbb\xbf', JsonFault.MISPLACED_BOM),
         (b"", JsonFault.SYNTAX),
         (b'{"a":1,}', JsonFault.SYNTAX),
         (b"{} {}", JsonFault.SYNTAX),
@@ -173,7 +175,7 @@ def test_widths_hold_at_their_limit(kind: type[int], top: int) -> None:
 
 def test_a_number_of_thousands_of_digits_is_refused_without_printing_it() -> None:
     fault = refusal(b'{"wide":' + b"9" * 5000 + b"}")
-    assert fault.token in {JsonFault.INTEGER_OUT_OF_RANGE, JsonFault.SYNTAX}
+    assert fault.token is JsonFault.INTEGER_OUT_OF_RANGE
     assert len(fault.message) < 200
 
 

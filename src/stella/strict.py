@@ -80,10 +80,13 @@ class Refused(ShapeError):
 
 _BOM: Final = b"\xef\xbb\xbf"
 _STRING: Final = rb'"(?:[^"\\]|\\.)*+"'
-_TOKEN: Final = re.compile(_STRING + rb"|[\[{]|[\]}]|-0(?![0-9.eE])|NaN|-?Infinity", re.DOTALL)
+_TOKEN: Final = re.compile(
+    _STRING + rb"|[\[{]|[\]}]|-0(?![0-9.eE])|NaN|-?Infinity|" + _BOM, re.DOTALL
+)
 _JITER: Final = (
     ("Detected duplicate key", JsonFault.DUPLICATE_KEY),
     ("recursion limit exceeded", JsonFault.TOO_DEEP),
+    ("number out of range", JsonFault.INTEGER_OUT_OF_RANGE),
     ("lone leading surrogate", JsonFault.LONE_SURROGATE),
     ("unexpected end of hex escape", JsonFault.LONE_SURROGATE),
     ("invalid unicode code point", JsonFault.LONE_SURROGATE),
@@ -113,7 +116,7 @@ def parse(data: bytes) -> object:
 
 
 def _guarded(data: bytes) -> bytes:
-    """Refuse deep nesting and non-finite words, and write `-0` as `-0.0`.
+    """Refuse deep nesting, non-finite words and marks, and write `-0` as `-0.0`.
 
     The JSON reader gives plain 0 for `-0`; as a fraction no integer field takes it [W-6].
     """
@@ -133,6 +136,8 @@ def _guarded(data: bytes) -> bytes:
             depth -= 1
         elif token == b"-0":
             return b"-0.0"
+        elif token == _BOM:
+            raise _refused(JsonFault.MISPLACED_BOM, "a byte-order mark stands inside the document")
         elif not token.startswith(b'"'):
             raise _refused(JsonFault.NON_FINITE_NUMBER, f"{token.decode()} is no JSON number")
         return token

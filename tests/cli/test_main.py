@@ -59,11 +59,35 @@ def test_a_wrong_word_gets_the_near_ones(
         assert "Traceback" not in said.err
 
 
+@pytest.mark.behaviour("T-1")
 @pytest.mark.behaviour("K-154")
-def test_on_windows_every_command_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("words", [(), ("--help",), ("no-such",), *((name,) for name in COMMANDS)])
+def test_on_windows_every_command_prints_one_line(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     """[T-1]"""
-    assert run(["version"], platform="win32") == 1
-    assert capsys.readouterr().err == f"{WINDOWS}\n"
+    assert run(words, platform="win32") == 1
+    assert capsys.readouterr() == ("", f"{WINDOWS}\n")
+
+
+@pytest.mark.behaviour("T-1", "K-154")
+def test_on_windows_no_file_is_read_and_no_process_started(tmp_path: Path) -> None:
+    """[T-1] The interpreter tells of everything it opens, lists or starts."""
+    program = (
+        "import sys\nfrom stella.cli.main import run\nseen = []\n"
+        "sys.addaudithook(lambda name, _: seen.append(name))\n"
+        "codes = [run([name, '--help'], platform='win32') for name in sys.argv[1:]]\n"
+        "print(seen, set(codes))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *COMMANDS],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[] {1}\n"
+    assert done.stderr == f"{WINDOWS}\n" * len(COMMANDS)
 
 
 def test_python_m_stella_is_the_command() -> None:

@@ -109,6 +109,7 @@ def ended(where: Place, process: subprocess.Popen[bytes], by: signal.Signals) ->
     return result
 
 
+@pytest.mark.behaviour("T-25", "T-34")
 @pytest.mark.behaviour("K-149", "A8")
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])

@@ -35,6 +35,7 @@ STEERING = [
 ]
 
 
+@pytest.mark.behaviour("T-11")
 @pytest.mark.parametrize("name", SECRET)
 def test_a_credential_is_withheld_from_a_plugin_however_it_is_spelled(name: str) -> None:
     """T-11: every row of the table, and case does not matter."""
@@ -43,6 +44,7 @@ def test_a_credential_is_withheld_from_a_plugin_however_it_is_spelled(name: str)
         assert exact([spelled], {spelled: "x"}, NONE) == {}
 
 
+@pytest.mark.behaviour("T-12")
 @pytest.mark.parametrize("name", PLAIN + STEERING)
 def test_other_names_pass_to_a_plugin_when_listed(name: str) -> None:
     """T-12: PATH, HOME, SSH_AUTH_SOCK and their like too."""

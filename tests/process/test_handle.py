@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 
+import pytest
+
 from stella.process.handle import Handle
 from tests.making.processes import descriptors
 
@@ -18,6 +20,7 @@ def test_a_signal_reaches_the_process() -> None:
     assert process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.behaviour("T-31")
 def test_nothing_is_sent_to_a_process_that_is_gone() -> None:
     with subprocess.Popen(["/bin/sleep", "600"]) as process:
         handle = Handle(process.pid)
@@ -28,6 +31,7 @@ def test_nothing_is_sent_to_a_process_that_is_gone() -> None:
         handle.close()
 
 
+@pytest.mark.behaviour("T-31")
 def test_nothing_is_sent_without_a_descriptor_unless_the_child_is_our_own() -> None:
     """The rule of a system that has no process descriptors."""
     with subprocess.Popen(["/bin/sleep", "600"]) as process:

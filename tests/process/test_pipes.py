@@ -224,6 +224,7 @@ def test_an_inlet_that_nobody_reads_takes_nothing() -> None:
     in_a_loop(scene)
 
 
+@pytest.mark.behaviour("T-21")
 def test_any_other_write_error_is_a_fault() -> None:
     """T-21, W-52: a full device stands for it."""
 

@@ -35,6 +35,7 @@ def test_the_first_executable_file_of_that_name_is_taken(tmp_path: Path) -> None
     assert find_program("tool", path, cwd="/") == found
 
 
+@pytest.mark.behaviour("T-3")
 @pytest.mark.parametrize("entry", ["", ".", "bin", "./bin", "../bin"])
 def test_relative_and_empty_entries_are_passed_over(
     entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -52,6 +53,7 @@ def test_without_a_path_nothing_is_found(path: str | None) -> None:
     assert "PATH names no directory to look in" in searched("sh", path)
 
 
+@pytest.mark.behaviour("T-3")
 def test_a_name_with_a_slash_is_taken_from_the_directory_whether_it_exists_or_not() -> None:
     """T-3, G-9: starting it tells."""
     assert find_program("./run", "/bin", cwd="/plugin") == Path("/plugin/run")

@@ -23,6 +23,7 @@ from tests.making.processes import sh
 # ── what the child gets ───────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("T-10")
 def test_a_child_has_exactly_the_environment_it_is_given() -> None:
     """T-10, K-44: nothing is added, nothing is inherited."""
     done = asyncio.run(run(["/usr/bin/env"], env={"A": "1", "B": ""}, cwd="/", timeout=60))
@@ -31,6 +32,7 @@ def test_a_child_has_exactly_the_environment_it_is_given() -> None:
     assert (done.ending, done.code, done.stdout) == (Ending.EXITED, 0, b"")
 
 
+@pytest.mark.behaviour("T-3")
 def test_arguments_arrive_byte_for_byte() -> None:
     """B20, T-3: no shell takes part, whatever they look like, and bytes need not be UTF-8."""
     words = ["", " ", "a b", "$HOME `id` $(id)", "\"'", "new\nline", "*", "é", "\udcff\udcfe"]
@@ -45,6 +47,7 @@ def test_environment_and_directory_need_not_be_utf8(tmp_path: Path) -> None:
     assert done.stdout == b"\xff=" + os.fsencode(place)
 
 
+@pytest.mark.behaviour("K-147", "T-5", "T-6", "T-7")
 @pytest.mark.behaviour("B14")
 def test_a_child_reports_directory_session_terminal_umask_and_descriptors(tmp_path: Path) -> None:
     """K-147, B14, E125, T-5 to T-7."""
@@ -72,6 +75,7 @@ print(*(os.readlink(f"/proc/self/fd/{n}").partition(":")[0] for n in range(3)))
     assert done.stdout.decode() == expected
 
 
+@pytest.mark.behaviour("E125", "T-7")
 def test_descriptors_a_host_leaks_on_purpose_do_not_reach_the_child() -> None:
     """E125, T-7: also those that were inheritable when the warden started."""
     script = """
@@ -85,6 +89,7 @@ print(done.stdout.split())
     assert hosted(script) == b"[b'0', b'1', b'2', b'3']\n"
 
 
+@pytest.mark.behaviour("K-147", "T-7")
 def test_signals_are_at_their_defaults_whatever_the_host_ignores_or_blocks() -> None:
     """T-7: as under nohup, with more.
 
@@ -160,6 +165,7 @@ def test_a_child_that_writes_much_before_it_reads_does_not_block() -> None:
     assert done.stderr.endswith(b"1000000\n")
 
 
+@pytest.mark.behaviour("T-24")
 def test_output_up_to_the_cap_is_kept_and_the_byte_past_it_ends_the_child() -> None:
     """K-43, T-24: stdout and stderr count together, the stream of the byte too many is named."""
     full = ran_sh("head -c 600 /dev/zero; head -c 400 /dev/zero >&2", cap=1000)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from stella.process import warden
+from stella.process.door import DOOR
 from stella.process.ending import Ending
 from stella.process.line import request
 from tests.making.processes import PATIENCE
@@ -26,6 +27,7 @@ from tests.making.processes import new_mark
 from tests.making.processes import none_left
 from tests.making.processes import ran_py
 from tests.making.processes import ran_sh
+from tests.making.processes import read
 from tests.making.processes import wardens
 
 # What every murderer below begins with: leftovers in sessions of their own, and whom to kill.
@@ -179,6 +181,7 @@ def test_a_child_that_leaves_nothing_is_over_at_its_exit() -> None:
         shut(control, pipes)
 
 
+@pytest.mark.behaviour("T-31")
 def test_a_dead_child_is_not_reaped_before_its_group_is_ended() -> None:
     """T-31: its number stays its own."""
     with working() as (requests, _):
@@ -240,6 +243,101 @@ def test_a_guard_and_its_warden_hold_nothing_of_another_child() -> None:
             shut(control, pipes)
 
 
+def served(requests: socket.socket, script: str = "exit 3") -> list[tuple[bytes, int, int, int]]:
+    """Have one child run to its end and return what was reported of it."""
+    control, pipes = hand_over(requests)
+    control.sendall(wanted(script, "none"))
+    told = list(reports(control))
+    shut(control, pipes)
+    return told
+
+
+def waiting(pid: int) -> int:
+    """The guard that a warden has forked ahead, once there is no other."""
+    eventually(lambda: len(children(pid)) == 1 and not children(pid, "Z"))
+    (guard,) = children(pid)
+    return guard
+
+
+def settled(ahead: int) -> None:
+    """Wait until a guard forked ahead has let go of all but what it needs."""
+    # 0, 1, 2, its line to the warden, two wake-ups, the host.
+    eventually(lambda: descriptors(ahead) == 7)
+
+
+def test_a_guard_is_forked_ahead_and_takes_the_next_child() -> None:
+    """T-30: it is a process of its own for every child, and holds nothing while it waits."""
+    with working() as (requests, pid):
+        guards = [served(requests)[0][1]]
+        for _ in range(3):
+            ahead = waiting(pid)
+            settled(ahead)
+            assert descriptors(pid) == 7 + 1
+            first, *_, last = served(requests)
+            assert first == (warden.ACCEPTED, ahead, 0, 0)
+            assert last == (warden.ENDED, 3 << 8, 0, 0)
+            guards.append(ahead)
+        assert len(set(guards)) == 4
+
+
+def test_a_guard_that_was_stopped_while_it_waited_serves_all_the_same() -> None:
+    with working() as (requests, pid):
+        served(requests)
+        ahead = waiting(pid)
+        os.kill(ahead, signal.SIGSTOP)
+        eventually(lambda: children(pid, "T") == [ahead])
+        assert served(requests)[0] == (warden.ACCEPTED, ahead, 0, 0)
+
+
+def test_a_guard_that_was_killed_while_it_waited_is_missed_by_nobody() -> None:
+    with working() as (requests, pid):
+        served(requests)
+        ahead = waiting(pid)
+        os.kill(ahead, signal.SIGKILL)
+        eventually(lambda: not children(pid))
+        assert descriptors(pid) == 7
+        first, *_, last = served(requests)
+        assert (first[0], last[0]) == (warden.ACCEPTED, warden.ENDED)
+        assert first[1] != ahead
+
+
+def test_a_guard_forked_ahead_holds_nothing_of_a_child_that_runs() -> None:
+    """T-7, T-33: nor does it keep one alive whose own guard is gone."""
+    mark = new_mark()
+    with working() as (requests, pid):
+        control, pipes = hand_over(requests)
+        control.sendall(wanted("setsid sleep 600 & exec sleep 600", mark))
+        told = reports(control)
+        (_, guard, _, _), _ = next(told), next(told)
+        served(requests)
+        eventually(lambda: len(children(pid)) == 2 and not children(pid, "Z"))
+        (ahead,) = set(children(pid)) - {guard}
+        settled(ahead)
+        eventually(lambda: len(marked(mark)) == 2)
+        os.kill(guard, signal.SIGKILL)
+        assert list(told) == []
+        none_left(mark)
+        assert children(pid) == [ahead]
+        shut(control, pipes)
+
+
+def test_a_guard_that_waits_goes_with_its_warden() -> None:
+    with working() as (requests, pid):
+        served(requests)
+        ahead = waiting(pid)
+    assert not Path(f"/proc/{ahead}").exists()
+
+
+def test_a_guard_that_waits_goes_when_its_warden_is_killed() -> None:
+    """T-33: as it does with a whole host."""
+    ran_sh("exit 0")
+    doomed = DOOR.warden().handle.pid
+    ahead = waiting(doomed)
+    os.kill(doomed, signal.SIGKILL)
+    eventually(lambda: not read(f"/proc/{ahead}/cmdline"))
+    assert ran_sh("echo next").stdout == b"next\n"
+
+
 def test_a_warden_that_cannot_fork_says_why() -> None:
     """E136."""
     program = """
@@ -292,6 +390,7 @@ def test_a_host_that_goes_takes_a_stopped_guard_and_its_child_with_it() -> None:
 TOOLS = """
 import os, signal, subprocess, sys
 from stella.process import warden
+from stella.process.door import DOOR
 warden.shield()
 warden.adopt()
 def child(*words):

@@ -72,6 +72,7 @@ def test_every_end_has_its_one_outcome(
     assert code(done, *chunks) == outcome
 
 
+@pytest.mark.behaviour("W-52")
 @pytest.mark.parametrize(
     ("done", "chunks", "first"),
     [

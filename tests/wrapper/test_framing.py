@@ -22,6 +22,7 @@ def fed(*chunks: bytes) -> tuple[list[bytes], NotJson | None, bytes]:
     return documents, None, scanner.rest
 
 
+@pytest.mark.behaviour("T-13")
 @pytest.mark.parametrize(
     ("stream", "documents", "rest"),
     [
@@ -50,6 +51,7 @@ def test_a_stream_is_cut_into_documents(stream: bytes, documents: list[bytes], r
     assert fed(stream) == (documents, None, rest)
 
 
+@pytest.mark.behaviour("T-14")
 @pytest.mark.parametrize(
     "stream", [b"log line\n{}", b"1", b'"x"', b"\x00{}", b"\xef\xbbx", b"\xff"]
 )
@@ -77,6 +79,7 @@ def test_a_mark_after_white_space_breaks_the_stream(chunks: tuple[bytes, ...]) -
     assert broken is not None
 
 
+@pytest.mark.behaviour("T-17")
 def test_nesting_is_bounded_before_anything_is_read() -> None:
     """[T-17] limits.JSON_DEPTH, at the limit and one past it."""
     deep = limits.JSON_DEPTH
@@ -94,6 +97,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.behaviour("T-13")
 @given(
     st.lists(st.dictionaries(st.text(), VALUES, max_size=3), min_size=1, max_size=4),
     st.lists(st.integers(1, 7), min_size=1, max_size=40),
@@ -120,6 +124,7 @@ def test_the_chunks_do_not_matter(
     assert b"\n".join(whole[0]) + whole[2] == stream
 
 
+@pytest.mark.behaviour("E119")
 def test_a_large_document_is_scanned_once() -> None:
     """[E119] 8 MiB in blocks: work grows with the bytes, not with their square."""
     scanner = Scanner()

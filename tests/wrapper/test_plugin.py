@@ -65,6 +65,7 @@ def test_a_good_answer_is_heard(tmp_path: Path) -> None:
     assert spoken.notice is None
 
 
+@pytest.mark.behaviour("T-18")
 @pytest.mark.behaviour("K-39", "B11")
 def test_a_plugin_that_reads_to_the_end_of_stdin_gets_it(tmp_path: Path) -> None:
     """[T-18]"""
@@ -171,6 +172,35 @@ def test_version_zero_is_accepted(tmp_path: Path) -> None:
     assert isinstance(asked(plugin(tmp_path, program)).answer, AfterTurnAnswer)
 
 
+@pytest.mark.behaviour("T-4")
+def test_every_point_has_a_process_of_its_own(tmp_path: Path) -> None:
+    """[T-4] Nothing of one asking is there in the next."""
+    program = (
+        "import os\nASKED = globals().get('ASKED', 0) + 1\n"
+        f'print({ACHIEVED!r}.replace(\'code":0\', f\'code":0,"pid":{{os.getpid()}},'
+        '"asked":{ASKED}\'))\n'
+    )
+    process = plugin(tmp_path, program)
+    heard = [asked(process).answer for _ in range(3)]
+    found = [a.evidence.measurements for a in heard if isinstance(a, AfterTurnAnswer)]
+    assert [numbers["asked"] for numbers in found] == [1, 1, 1]
+    assert len({numbers["pid"] for numbers in found}) == 3
+
+
+@pytest.mark.behaviour("T-29")
+def test_the_end_of_what_it_printed_is_kept_for_the_message(tmp_path: Path) -> None:
+    """[T-29] limits.STDERR_CHARS, decoded with replacement and made visible."""
+    tail = limits.STDERR_CHARS - len("XX?\x1b[2J.")
+    program = (
+        "import sys\n"
+        f"sys.stderr.buffer.write(b'HEAD' + b'X' * 2 + b'\\xff\\x1b[2J' + b'y' * {tail} + b'.')\n"
+        "sys.exit(1)\n"
+    )
+    heard = silence(plugin(tmp_path, program))
+    kept = "XX\N{REPLACEMENT CHARACTER}\\u{1B}[2J" + "y" * tail + "."
+    assert heard.message == f"judge after_turn: code 1; stderr: {kept}"
+
+
 @pytest.mark.behaviour("C13")
 def test_bytes_that_are_no_text_are_refused_and_kept(tmp_path: Path) -> None:
     program = 'import sys\nsys.stdout.buffer.write(b\'{"a":"\\xff"}\')\n'
@@ -186,6 +216,7 @@ def test_raw_output_is_kept_up_to_its_limit(tmp_path: Path) -> None:
     assert 0 < len(heard.raw) <= limits.RAW_BYTES
 
 
+@pytest.mark.behaviour("T-27")
 @pytest.mark.behaviour("K-150", "B1", "E103")
 def test_a_plugin_that_answers_and_stays_runs_into_its_deadline(tmp_path: Path) -> None:
     """[T-22, T-27]"""
@@ -200,6 +231,7 @@ def test_a_plugin_that_answers_and_stays_runs_into_its_deadline(tmp_path: Path) 
     assert alive(mark) == []
 
 
+@pytest.mark.behaviour("T-22")
 @pytest.mark.behaviour("K-45")
 def test_the_deadline_is_clamped(tmp_path: Path) -> None:
     """[D-45] limits.POINT_SECS, at the limit and one past it."""
@@ -268,7 +300,7 @@ def test_a_missing_program_is_a_failed_start(tmp_path: Path) -> None:
     assert "gone" in heard.message
 
 
-@pytest.mark.behaviour("D-14")
+@pytest.mark.behaviour("D-14", "T-25")
 @pytest.mark.behaviour("K-149", "A8")
 def test_a_cancel_ends_the_point_and_its_tree(tmp_path: Path) -> None:
     """[T-25]"""

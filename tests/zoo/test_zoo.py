@@ -145,7 +145,7 @@ def test_an_animal_gives_its_fault_and_the_work_stands(tmp_path: Path, animal: s
         assert f"fault  {fate.fault}: {NAME} after_turn: " in err
 
 
-@pytest.mark.behaviour("G-3")
+@pytest.mark.behaviour("G-3", "T-10", "T-11")
 @pytest.mark.behaviour("K-44")
 def test_a_thief_finds_no_key_even_where_its_manifest_lists_them(tmp_path: Path) -> None:
     """[T-10, T-11]"""

@@ -1,10 +1,9 @@
 """A program of its own: the fork server whose guards make sure that no child outlives the host.
 
-The host starts it once, isolated, with one end of a socket pair as standard input. A message
-of one byte and four descriptors (control socket, stdin, stdout, stderr) asks for one child. The
-warden forks a *guard* for it, which starts the child, reports what becomes of it, adopts what it
-leaves behind and ends all of it when the host says so or is gone: the end of the control socket
-means both [T-30, T-33]. It imports nothing but the standard library and runs as a file.
+The host starts it once with one end of a socket pair as standard input. A message of one byte and
+four descriptors (control socket, stdin, stdout, stderr) asks for one child. A *guard*, forked ahead
+when there is time, starts it, reports what becomes of it, adopts what it leaves and ends all of it
+at the end of the control socket: the host said so or is gone [T-30, T-33]. Standard library only.
 
 A request on the control socket is its length, then NUL-separated: working directory, umask,
 number of arguments, arguments, `NAME=value` pairs. `TERMINATE` may follow. Reports: `REPORT`.
@@ -34,9 +33,7 @@ FAILED: Final = b"F"  # the system's error number; 1 when the working directory 
 EXITED: Final = b"X"  # the child is dead; it is not reaped while something of it is left [T-31]
 ENDED: Final = b"Z"  # raw wait status or UNKNOWN; others killed; others the system protects
 UNKNOWN: Final = -1
-
 PASSED: Final = 4  # control, stdin, stdout, stderr
-
 _ADOPT: Final = 36  # PR_SET_CHILD_SUBREAPER
 _BLOCK: Final = 64 * 1024
 # A handler of these would return into the faulting instruction, for ever.
@@ -52,9 +49,9 @@ def shield() -> None:
 
 def adopt() -> None:
     """Become the parent of every orphan below this process, where the system allows it [T-32]."""
-    if sys.platform == "linux":
-        if ctypes.CDLL(None).prctl(_ADOPT, ctypes.c_ulong(1), *(ctypes.c_ulong(0),) * 3):
-            raise OSError("this system does not let orphans be adopted")
+    yes, none = ctypes.c_ulong(1), ctypes.c_ulong(0)
+    if sys.platform == "linux" and ctypes.CDLL(None).prctl(_ADOPT, yes, none, none, none):
+        raise OSError("this system does not let orphans be adopted")
 
 
 def wakeups() -> socket.socket:
@@ -69,13 +66,11 @@ def wakeups() -> socket.socket:
 def calm(wake: socket.socket) -> None:
     """Forget the wake-ups seen so far."""
     with suppress(BlockingIOError):
-        while wake.recv(_BLOCK):
-            pass
+        wake.recv(_BLOCK)
 
 
 def descriptor_of(host: int) -> int | None:
-    """Return a descriptor that is readable once `host`, our parent, is gone; None without one."""
-    # A host that forked left a copy that holds its sockets open: they alone would not tell.
+    """Return what is readable once our parent `host` is gone: its sockets may live in a copy."""
     with suppress(OSError):
         if sys.platform == "linux" and os.getppid() == host:
             return os.pidfd_open(host)
@@ -95,9 +90,7 @@ def children() -> list[int]:
     """Return our own children, dead ones included. macOS has no such list, and no orphans."""
     with suppress(FileNotFoundError), open("/proc/thread-self/children", "rb") as listed:  # noqa: PTH123 - pathlib would double the start-up time
         return [int(pid) for pid in listed.read().split() if ours(int(pid))]
-    with suppress(FileNotFoundError):
-        return children_by_scan()
-    return []
+    return children_by_scan() if os.path.isdir("/proc") else []  # noqa: PTH112 - as above
 
 
 def children_by_scan() -> list[int]:
@@ -130,8 +123,7 @@ def strike(pid: int, kill: Callable[[int, int], None] = os.kill) -> bool:
     faster than it can be followed. macOS refuses a dead group: the second signal decides.
     """
     with suppress(PermissionError, ProcessLookupError):
-        group = os.getpgid(pid)
-        if group != os.getpgrp():
+        if (group := os.getpgid(pid)) != os.getpgrp():
             kill(-group, signal.SIGKILL)
     try:
         kill(pid, signal.SIGKILL)
@@ -143,13 +135,14 @@ def strike(pid: int, kill: Callable[[int, int], None] = os.kill) -> bool:
 class Guard:
     """One child, from its request to the moment when nothing of it is left."""
 
-    def __init__(self, control: socket.socket, host: int | None) -> None:
-        self.control = control
+    def __init__(self, host: int | None) -> None:
+        self.control: socket.socket
         self.host = host
         self.wake = wakeups()
 
-    def serve(self, *pipes: int) -> None:
+    def serve(self, control: int, *pipes: int) -> None:
         """Start the child the host asks for, watch it, end it and say how that went."""
+        self.control = socket.socket(fileno=control)
         request = self.request()
         leader = self.start(request, *pipes) if request else None
         for pipe in pipes:
@@ -209,12 +202,10 @@ class Guard:
 
     def hear(self, leader: int) -> bool:
         """Do what the host says; return False when it says that this is the end."""
-        try:
+        word = b""
+        with suppress(ConnectionError, PermissionError, ProcessLookupError):  # the end will tell
             word = self.control.recv(_BLOCK)
-        except ConnectionError:
-            return False
-        if TERMINATE in word:
-            with suppress(PermissionError, ProcessLookupError):  # the end will tell
+            if TERMINATE in word:
                 os.killpg(leader, signal.SIGTERM)
         return bool(word)
 
@@ -245,9 +236,8 @@ class Guard:
             while True:
                 ready = {number for number, _ in poller.poll()}
                 calm(self.wake)
-                if self.host in ready:
-                    return
-                if self.control.fileno() in ready and not self.hear(leader):
+                said = self.control.fileno() in ready
+                if self.host in ready or (said and not self.hear(leader)):
                     return
                 if not exited and self.dead(leader):
                     exited = True
@@ -265,10 +255,7 @@ class Guard:
 
 
 def end(leader: int, kill: Callable[[int, int], None] = os.kill) -> tuple[int, int, int]:
-    """Kill, then reap, the child's group and all that came to us as its parent died [T-30 to T-32].
-
-    Returns the child's raw status, how many others died of it, how many could not be killed.
-    """
+    """Kill and reap a tree; return its raw status, others killed, others protected [T-30, T-32]."""
     status, killed, wait = UNKNOWN, 0, False
     strike(leader, kill)
     while True:
@@ -282,8 +269,7 @@ def end(leader: int, kill: Callable[[int, int], None] = os.kill) -> tuple[int, i
             continue
         mine = children() or [leader] * (status == UNKNOWN)
         refused = [pid for pid in mine if not strike(pid, kill)]
-        wait = len(refused) < len(mine)  # with one of ours dying, waiting ends
-        if not wait:
+        if not (wait := len(refused) < len(mine)):  # with one of ours dying, waiting ends
             return status, killed, len(refused)
 
 
@@ -297,6 +283,7 @@ class Warden:
         self.wake = wakeups()
         self.guards: dict[int, int] = {}  # process number: our copy of its control socket
         self.bereft: list[int] = []  # control sockets of guards that left something behind
+        self.idle: dict[int, socket.socket] = {}  # a guard without a child yet: our line to it
 
     def serve(self) -> None:
         """Work until the host is gone and everything with it."""
@@ -305,74 +292,86 @@ class Warden:
         while wanted:
             ready = {number for number, _ in poller.poll()}
             calm(self.wake)
-            self.reap()
+            ended = self.reap()
             wanted = self.host not in ready
             if self.requests.fileno() in ready:
                 wanted &= self.take()
+            if ended and wanted and not self.idle:  # the next child need not wait for a fork
+                with suppress(OSError):
+                    self.idle.update([self.spawn()])
         self.close()
 
     def take(self) -> bool:
         """Take one request; return False when the host has closed its side."""
-        try:
+        word, passed = b"", list[int]()
+        with suppress(ConnectionError):
             word, passed, _, _ = socket.recv_fds(self.requests, 1, PASSED)
-        except ConnectionError:
-            return False
-        if len(passed) == PASSED:
-            self.fork(*passed)
-        else:  # out of descriptors; the loss of its control socket tells the host
-            for number in passed:
-                os.close(number)
-        return bool(word)
-
-    def fork(self, control: int, *pipes: int) -> None:
-        """Fork the guard; of its child keep nothing but a copy of the control socket."""
         try:
-            pid = os.fork()
+            if len(passed) == PASSED:
+                self.hand_over(*passed)
         except OSError as error:
             with suppress(ConnectionError):  # the host may be gone as well
-                os.write(control, REPORT.pack(FAILED, error.errno or 0, 0, 0))
-            os.close(control)
-        else:
-            if pid == 0:
-                self.guard(control, *pipes)
-            self.guards[pid] = control
-        for number in pipes:
+                os.write(passed[0], REPORT.pack(FAILED, error.errno or 0, 0, 0))
+        for number in passed:  # without a guard, the loss of its control socket tells the host
             os.close(number)
+        return bool(word)
 
-    def guard(self, control: int, *pipes: int) -> NoReturn:
-        """Be the guard: let go of everything that is the warden's, serve, exit."""
+    def hand_over(self, control: int, *pipes: int) -> None:
+        """Give the child to a guard; of it keep nothing but a copy of the control socket."""
+        pid, line = self.idle.popitem() if self.idle else self.spawn(control, *pipes)
+        with line, suppress(ConnectionError):  # it was killed, which `reap` will see
+            self.guards[pid] = os.dup(control)
+            socket.send_fds(line, [b"+"], [control, *pipes])
+            os.kill(pid, signal.SIGCONT)  # somebody may have stopped it while it waited
+
+    def spawn(self, *open_here: int) -> tuple[int, socket.socket]:
+        """Fork a guard that waits for its child; return its number and our line to it."""
+        line, far = socket.socketpair()
+        with far:
+            if (pid := os.fork()) == 0:  # when it fails, `line` closes on its way out
+                line.close()
+                self.guard(far, *self.guards.values(), *self.bereft, *open_here)
+        return pid, line
+
+    def guard(self, line: socket.socket, *foreign: int) -> NoReturn:
+        """Be a guard: let go of everything that is the warden's, wait, serve, exit."""
         code = 1
         try:
             adopt()
-            os.close(signal.set_wakeup_fd(-1))
-            self.wake.close()
-            self.requests.close()
-            for number in (*self.guards.values(), *self.bereft):
+            for held in (self.wake, self.requests, *self.idle.values()):
+                held.close()
+            for number in (signal.set_wakeup_fd(-1), *foreign):
                 os.close(number)
-            Guard(socket.socket(fileno=control), self.host).serve(*pipes)
+            guard = Guard(self.host)
+            with line:
+                passed = socket.recv_fds(line, 1, PASSED)[1]
+            if len(passed) == PASSED:  # else there is nothing to guard any more
+                guard.serve(*passed)
             code = 0
         finally:
             os._exit(code)
 
-    def reap(self) -> None:
-        """Reap what is dead; kill what a murdered guard left, which has come to us [T-32].
+    def reap(self) -> bool:
+        """Reap what is dead and return whether a guard is; kill what a murdered one left [T-32].
 
         Its control socket is closed only then, so that the host hears of an end when it is one.
         """
+        before = len(self.guards)
         with suppress(ChildProcessError):
             for pid, status in reap(wait=False):
-                control = self.guards.pop(pid, None)
-                if control is not None and status == 0:
-                    os.close(control)
-                elif control is not None:
-                    self.bereft.append(control)
+                if pid in self.idle:
+                    self.idle.pop(pid).close()
+                elif (control := self.guards.pop(pid, None)) is not None:
+                    os.close(control) if status == 0 else self.bereft.append(control)
         if self.bereft and not self.sweep():
             while self.bereft:
                 os.close(self.bereft.pop())
+        return len(self.guards) < before
 
     def sweep(self) -> bool:
         """Kill our children that are no guards; return whether some are still dying."""
-        return True in [strike(pid) for pid in children() if pid not in self.guards]
+        guards = self.guards | self.idle
+        return True in [strike(pid) for pid in children() if pid not in guards]
 
     def close(self) -> None:
         """Let the guards end what they guard, then kill whatever is left."""
@@ -381,7 +380,7 @@ class Warden:
             listen(self.wake).poll(left * 1000)
             calm(self.wake)
             self.reap()
-        self.guards.clear()
+        self.guards, self.idle = {}, {}
         while self.sweep():
             reap(wait=True)
 

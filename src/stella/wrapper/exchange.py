@@ -156,7 +156,7 @@ class Exchange:
 
     def _unanswered(self, done: Completed) -> Silence:
         rest = self._scanner.rest
-        if rest.strip():
+        if self._scanner.inside:
             reason = "exit 0 with a document that is cut off"
         elif self._unheard is not None:
             asked = f'it asked "{self._unheard.call.value}", and its stdin is closed to the answer'
@@ -185,4 +185,4 @@ class Exchange:
 
 def _stderr(done: Completed) -> str:
     text = excerpt(done.stderr.decode("utf-8", "replace"), STDERR_CHARS)
-    return f"; stderr: {text}" if text else f"; it printed nothing and ran {done.duration_ms} ms"
+    return f"; stderr: {text}" if text else f"; nothing on stderr, and it ran {done.duration_ms} ms"

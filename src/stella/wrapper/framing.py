@@ -46,6 +46,11 @@ class Scanner:
         """What has come of a document that is not complete."""
         return bytes(self._open)
 
+    @property
+    def inside(self) -> bool:
+        """Whether a document has begun and not ended; a mark alone begins none [W-1]."""
+        return self._depth > 0
+
     def feed(self, chunk: bytes) -> tuple[tuple[bytes, ...], NotJson | None]:
         """Return the documents completed by `chunk`, and what broke the stream, if anything."""
         self._open += chunk

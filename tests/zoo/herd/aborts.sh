@@ -1,0 +1,3 @@
+# Gives up loudly.
+ulimit -c 0
+kill -ABRT $$

@@ -1,0 +1,3 @@
+# Closes its input unread.
+exec <&-
+printf '%s\n' "$1"

@@ -1,0 +1,4 @@
+# Answers, closes its output and hangs.
+printf '%s\n' "$1"
+exec >&- 2>&-
+exec sleep 600

@@ -1,0 +1,2 @@
+# Never comes to the point.
+exec yes ''

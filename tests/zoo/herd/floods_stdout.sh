@@ -1,0 +1,3 @@
+# Begins a document that never ends.
+printf '{"point":"'
+exec yes

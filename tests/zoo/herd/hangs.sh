@@ -1,0 +1,2 @@
+# Never answers and never ends.
+exec sleep 600

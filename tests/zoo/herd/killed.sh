@@ -1,0 +1,3 @@
+# Answers, and is killed.
+printf '%s\n' "$1"
+kill -KILL $$

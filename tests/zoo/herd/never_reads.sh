@@ -1,0 +1,2 @@
+# Answers and reads nothing.
+printf '%s\n' "$1"

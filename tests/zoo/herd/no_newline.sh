@@ -1,0 +1,2 @@
+# Answers without a line end.
+printf %s "$1"

@@ -1,0 +1,2 @@
+# Its last command is nowhere.
+no-such-command-anywhere

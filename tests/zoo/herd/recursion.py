@@ -1,0 +1,9 @@
+"""Falls into itself until its interpreter stops it."""
+
+
+def deeper() -> None:
+    """Call itself."""
+    deeper()
+
+
+deeper()

@@ -1,0 +1,2 @@
+# Ends itself by the signal that asks for it.
+kill -TERM $$

@@ -1,0 +1,2 @@
+# Goes elsewhere and lets its files be open to all.
+cd / && umask 0 && printf '%s\n' "$1"

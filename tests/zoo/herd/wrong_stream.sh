@@ -1,0 +1,2 @@
+# Answers on standard error.
+printf '%s\n' "$1" >&2
