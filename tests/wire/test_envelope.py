@@ -178,6 +178,7 @@ ANSWER = b'"point":"after_turn","body":{"protocol_version":1,"evidence":{"flip":
         (b'{%s,"args":{}}' % ANSWER, JsonFault.MIXED_MESSAGE, ""),
         (b'{"call":"recall","id":1,"args":{},"body":{}}', JsonFault.MIXED_MESSAGE, ""),
         (b'{"point":"after_turn"}', JsonFault.MISSING_KEY, "body"),
+        (b'{"point":null,"body":{}}', JsonFault.MISSING_KEY, "point"),
         (b'{"call":"recall","args":{"goal":"x"}}', JsonFault.MISSING_KEY, "id"),
         (b'{"call":"recall","id":1}', JsonFault.MISSING_KEY, "args"),
         (b'{"call":"recal","id":1,"args":{}}', JsonFault.UNKNOWN_TOKEN, "call"),

@@ -80,7 +80,7 @@ def write_request(request: Request) -> bytes:
 
 def read_request(data: bytes) -> Request:
     """Return the request in `data`, as a plugin reads it, or raise `Refused` [K-203]."""
-    tree = _object(codec.parse(data))
+    tree = as_object(codec.parse(data))
     if _word(Point, "point", tree) is Point.BEFORE_TURN:
         return codec.decode(_AskedBeforeTurn, tree).body
     return codec.decode(_AskedAfterTurn, tree).body
@@ -94,8 +94,8 @@ def read_message(data: bytes, *, first: bool = True) -> PointAnswer | HostCall:
     """
     if first:
         data = data.removeprefix(_BOM)
-    tree = _object(codec.parse(data))
-    _unmixed(tree)
+    tree = as_object(codec.parse(data))
+    unmixed(tree)
     if "call" in tree:
         return _read_call(tree)
     if _word(Point, "point", tree) is Point.BEFORE_TURN:
@@ -114,13 +114,15 @@ def _read_call(tree: dict[str, Any]) -> HostCall:
     return HostCall(call=called.call, id=called.id, args=args)
 
 
-def _object(tree: object) -> dict[str, Any]:
+def as_object(tree: object) -> dict[str, Any]:
+    """Return a document that is an object, or raise `Refused`: every message is one [W-4]."""
     if not isinstance(tree, dict):
         raise _refused(JsonFault.WRONG_TYPE, "expected an object")
     return tree
 
 
-def _unmixed(tree: dict[str, Any]) -> None:
+def unmixed(tree: dict[str, Any]) -> None:
+    """Raise `Refused` for keys of an answer and of a call together, or of neither [W-31]."""
     asks, answers = "call" in tree, "point" in tree
     if not asks and not answers:
         if not tree:
@@ -135,8 +137,11 @@ def _unmixed(tree: dict[str, Any]) -> None:
 
 
 def _word(kind: type[Point], key: str, tree: dict[str, Any]) -> Point:
+    if tree.get(key) is None:
+        missing = f'the required key "{key}" is missing'
+        raise Refused(Fault(token=JsonFault.MISSING_KEY, path=(key,), message=missing))
     try:
-        return codec.decode(kind, tree.get(key))
+        return codec.decode(kind, tree[key])
     except Refused as refused:
         raise Refused(*(_beneath(key, fault) for fault in refused.reasons)) from refused
 
