@@ -5,6 +5,7 @@ One decoder reads answers and calls, and refuses whatever is both or neither.
 
 from dataclasses import dataclass
 from typing import Any
+from typing import TypeVar
 from typing import assert_never
 
 import msgspec
@@ -21,6 +22,8 @@ from stella.wire.host_call import ARGS
 from stella.wire.host_call import HostCall
 from stella.wire.points import Call
 from stella.wire.points import Point
+
+T = TypeVar("T")
 
 Request = BeforeTurnRequest | AfterTurnRequest
 Answer = BeforeTurnAnswer | AfterTurnAnswer
@@ -107,11 +110,17 @@ def read_message(data: bytes, *, first: bool = True) -> PointAnswer | HostCall:
 
 def _read_call(tree: dict[str, Any]) -> HostCall:
     called = codec.decode(_Called, tree, most=1)
+    return HostCall(
+        call=called.call, id=called.id, args=within("args", ARGS[called.call], called.args)
+    )
+
+
+def within(key: str, kind: type[T], tree: object) -> T:
+    """Return what stands under `key`, or raise `Refused` with every fault placed there."""
     try:
-        args = codec.decode(ARGS[called.call], called.args)
+        return codec.decode(kind, tree)
     except Refused as refused:
-        raise Refused(*(_beneath("args", fault) for fault in refused.reasons)) from refused
-    return HostCall(call=called.call, id=called.id, args=args)
+        raise Refused(*(_beneath(key, fault) for fault in refused.reasons)) from refused
 
 
 def as_object(tree: object) -> dict[str, Any]:
@@ -140,10 +149,7 @@ def _word(kind: type[Point], key: str, tree: dict[str, Any]) -> Point:
     if tree.get(key) is None:
         missing = f'the required key "{key}" is missing'
         raise Refused(Fault(token=JsonFault.MISSING_KEY, path=(key,), message=missing))
-    try:
-        return codec.decode(kind, tree[key])
-    except Refused as refused:
-        raise Refused(*(_beneath(key, fault) for fault in refused.reasons)) from refused
+    return within(key, kind, tree[key])
 
 
 def _beneath(key: str, fault: Fault) -> Fault:
