@@ -185,3 +185,15 @@ def test_keys_inside_messages_are_sorted() -> None:
         return all(map(held, tree)) if isinstance(tree, list) else True
 
     assert all(held(message) for _, _, message in ENTRIES)
+
+
+@pytest.mark.behaviour("W-14")
+def test_the_first_line_of_a_process_has_one_key_that_only_its_kind_has() -> None:
+    """Requests, hooks, events and the opening of a driver: nothing else comes first."""
+    telling = ("point", "event", "sequence", "dropped")
+    kinds = {"requests": "point", "hooks": "event", "driver_session": "point"}
+    for section, case, message in ENTRIES:
+        if section == "events":
+            assert [key for key in telling if key in message] in (["sequence"], ["dropped"])
+        elif section in kinds and not case.startswith("decision"):
+            assert [key for key in telling if key in message] == [kinds[section]]

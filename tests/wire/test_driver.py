@@ -1,7 +1,10 @@
 """The driver channel as shapes: what is read, what is refused, and no end that is guessed."""
 
+from pathlib import Path
+
 import pytest
 
+import stella
 from stella.codec import JsonFault
 from stella.codec import Refused
 from stella.wire.driver import Drive
@@ -169,3 +172,12 @@ def test_what_was_served_has_no_key() -> None:
     with pytest.raises(Refused) as refused:
         read_driver_result(b'{"result":7,"ok":{"item":"b-1"}}')
     assert refused.value.reasons[0].at == "ok.item"
+
+
+@pytest.mark.behaviour("W-80")
+def test_no_room_of_the_host_serves_the_channel() -> None:
+    """The block of a manifest loads and is shown [M-48]; here stand its shapes alone."""
+    source = Path(stella.__file__).parent
+    modules = [path for path in source.rglob("*.py") if path != source / "wire" / "driver.py"]
+    assert len(modules) > 100
+    assert not [path for path in modules if "stella.wire.driver" in path.read_text("utf-8")]

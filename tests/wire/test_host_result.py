@@ -74,6 +74,7 @@ LINES: dict[str, tuple[Call, CallOk | RefusedCall]] = {
 
 
 @pytest.mark.parametrize("line", LINES)
+@pytest.mark.behaviour("W-33", "W-34")
 def test_a_result_is_one_line_and_reads_back(line: str) -> None:
     """[W-33]"""
     call, outcome = LINES[line]
@@ -86,6 +87,7 @@ def test_a_result_is_one_line_and_reads_back(line: str) -> None:
     "line",
     ['{"result":7}', '{"result":7,"ok":{},"err":{"refusal":"failed","detail":"no"}}'],
 )
+@pytest.mark.behaviour("W-33")
 def test_a_result_has_exactly_one_of_ok_and_err(line: str) -> None:
     """[W-33]"""
     with pytest.raises(Refused) as refused:

@@ -1,5 +1,7 @@
 """The closed vocabularies as the contract spells them [W-48]: a diff here is a wire change."""
 
+import pytest
+
 from stella.codec import Word
 from stella.wire.points import COUNTS
 from stella.wire.points import HOST_STAGES
@@ -17,6 +19,7 @@ def words(kind: type[Word]) -> list[str]:
     return [word.value for word in kind]
 
 
+@pytest.mark.behaviour("W-48", "W-35")
 def test_the_vocabularies_are_these() -> None:
     assert words(Point) == ["before_turn", "after_turn"]
     assert words(Call) == [
