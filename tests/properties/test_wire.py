@@ -45,7 +45,7 @@ from tests.properties import messages as some
 from tests.properties.manifests import PROOF
 
 TABLES = some.tables()
-EACH = settings(PROOF, max_examples=50)
+EACH = settings(PROOF, max_examples=30)
 """For laws that are proved table by table."""
 
 # Their arms are read through the message, or told as one fault of the whole [J-50].
