@@ -56,7 +56,7 @@ def test_every_change_changes_something_and_keeps_the_size() -> None:
     assert max(MANIFEST_BYTES, MESSAGE_BYTES) <= limits.MANIFEST_BYTES
 
 
-def test_an_error_a_slow_document_and_growth_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_and_a_slow_document_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(data: bytes) -> bool:
         raise ValueError(str(len(data)))
 
@@ -73,11 +73,23 @@ def test_an_error_a_slow_document_and_growth_are_found(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(parts, "SLOW_SECS", 0.0)
     assert " ms" in str(parts.share("messages", "s", 20).failure)
-    monkeypatch.undo()
-    sizes = iter((100, 111))
-    monkeypatch.setattr(parts, "resident", lambda: next(sizes))
-    found = parts.share("manifests", "s", 20)
-    assert found.failure == "the process grew from 100 to 111 bytes"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ((100, 111, 112), "the process grew from 100 to 111 and 112 bytes"),
+        ((100, 111, 111), None),
+        ((100, 110), None),
+    ],
+)
+def test_a_process_that_goes_on_growing_is_found(
+    sizes: tuple[int, ...], said: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step that the allocator keeps is no leak."""
+    told = iter(sizes)
+    monkeypatch.setattr(parts, "resident", lambda: next(told))
+    assert parts.share("manifests", "s", 20).failure == said
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "a\rb", "\u202e"])
