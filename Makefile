@@ -7,14 +7,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test check format lint types architecture tests conformance leaks real clean
+.PHONY: demo test check format lint types architecture pages tests conformance docs fuzz leaks real clean
 
 demo: $(VENV)/core
 	$(BIN)/stella demo
 
 test: check
 
-check: $(VENV)/dev format lint types architecture tests conformance
+check: $(VENV)/dev format lint types architecture pages tests conformance
 
 format:
 	$(BIN)/ruff format --check .
@@ -28,6 +28,12 @@ types:
 architecture:
 	$(BIN)/lint-imports --no-logo
 
+pages:
+	$(BIN)/python docs/generate.py --check
+
+docs: $(VENV)/dev
+	$(BIN)/python docs/generate.py
+
 tests:
 	$(BIN)/pytest -n $(JOBS) --dist worksteal --cov --cov-report=json:coverage.json --cov-report=
 	$(BIN)/python tests/making/bars.py coverage.json
@@ -37,6 +43,9 @@ conformance:
 
 leaks: $(VENV)/dev
 	$(BIN)/python -m tests.zoo.leaks 10000
+
+fuzz: $(VENV)/dev
+	$(BIN)/python -m tests.fuzz
 
 real:
 	$(BIN)/pytest -m real tests/real

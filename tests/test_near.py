@@ -32,6 +32,13 @@ def test_distance_is_symmetric_and_zero_only_for_equals(left: str, right: str) -
     assert (distance(left, right) == 0) == (left == right)
 
 
+@given(WORDS, WORDS.filter(lambda word: len(word) > limits.NEAR_DISTANCE))
+def test_a_word_is_near_exactly_when_its_distance_says_so(word: str, candidate: str) -> None:
+    """[M-8] The search for near words gives up early, and never too early."""
+    far = distance(word.replace("_", "-"), candidate.replace("_", "-"))
+    assert near(word, [candidate]) == ((candidate,) if far <= limits.NEAR_DISTANCE else ())
+
+
 @pytest.mark.parametrize(
     ("word", "candidates", "found"),
     [

@@ -12,12 +12,14 @@ def near(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
     case-folded and with `_` read as `-`. Ties stand in byte order [M-8].
     """
     written = _folded(word)
+    letters = frozenset(written)
     found: list[tuple[int, bytes, str]] = []
     for candidate in set(candidates):
         folded = _folded(candidate)
-        if abs(len(folded) - len(written)) > limits.NEAR_DISTANCE:
+        # An edit brings in one new letter at most, and most words are told apart by that.
+        if len(letters.difference(folded)) > limits.NEAR_DISTANCE:
             continue
-        far = distance(written, folded)
+        far = _within(written, folded, limits.NEAR_DISTANCE)
         if far <= limits.NEAR_DISTANCE and far < len(candidate):
             found.append((far, candidate.encode("utf-8", "surrogatepass"), candidate))
     return tuple(name for _, _, name in sorted(found)[: limits.NEAR_SHOWN])
@@ -54,6 +56,26 @@ def distance(left: str, right: str) -> int:
             row.append(best)
         older, old = old, row
     return old[-1]
+
+
+def _within(left: str, right: str, most: int) -> int:
+    """Return the distance of two texts, or a number above `most` when it is above.
+
+    Equal beginnings cost nothing, and each difference is one of four edits, so few steps are
+    looked at, whatever the lengths. `most` is small.
+    """
+    if abs(len(left) - len(right)) > most:
+        return most + 1
+    same = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), None)
+    if same is None:
+        return abs(len(left) - len(right))
+    if most == 0:
+        return 1
+    left, right = left[same:], right[same:]
+    ends = [(left[1:], right[1:]), (left[1:], right), (left, right[1:])]
+    if left[:2] == right[1::-1]:
+        ends.append((left[2:], right[2:]))
+    return 1 + min(_within(*rest, most - 1) for rest in ends)
 
 
 def _folded(text: str) -> str:

@@ -16,6 +16,7 @@ import jiter
 
 from stella import limits
 from stella.errors import ShapeError
+from stella.escape import cut
 from stella.escape import visible
 
 
@@ -54,13 +55,17 @@ class Fault:
 
     @property
     def at(self) -> str:
-        """The path as text: `candidate.test.args[2]`, empty for the whole document."""
+        """The path as text: `candidate.test.args[2]`, empty for the whole document.
+
+        A key is cut as a value is: it may be as long as what came.
+        """
         parts: list[str] = []
         for step in self.path:
             if isinstance(step, int):
                 parts.append(f"[{step}]")
             else:
-                parts.append(f".{visible(step)}" if parts else visible(step))
+                key = visible(cut(step, limits.FAULT_VALUE_CHARS))
+                parts.append(f".{key}" if parts else key)
         return "".join(parts)
 
     def __str__(self) -> str:

@@ -100,6 +100,7 @@ def timed(answer: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.behaviour("W-29")
 def test_a_refusal_is_heard_as_an_exit_with_its_line() -> None:
     """[W-29]"""
     process = PluginProcess(

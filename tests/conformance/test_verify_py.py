@@ -57,6 +57,7 @@ def pids(root: Path) -> list[int]:
     return [int(word) for word in (root / "pids").read_text().split()]
 
 
+@pytest.mark.behaviour("W-13")
 def test_the_shipped_plugin_passes_every_vector() -> None:
     # [K-76, K-200 to K-202]
     names = {path.name for path in TESTDATA.glob("*.request.json")}

@@ -1,6 +1,7 @@
-"""Write what the loader says of each manifest vector into the file beside it: read the difference.
+"""Write every generated vector anew: `python -m tests.making.regenerate`, then read the difference.
 
-`python -m tests.making.regenerate` rewrites expected files and nothing else.
+What the loader says of each manifest goes into the file beside it, and the corpus of messages
+is made from the types. A test compares each with what its maker says now.
 """
 
 from pathlib import Path
@@ -10,6 +11,7 @@ from stella.manifest.fault import warning_report
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
 from stella.roster.shelf import MANIFEST
+from tests.making import corpus
 from tests.making.manifests import manifest_vectors
 
 
@@ -27,7 +29,7 @@ def expected_file(path: Path) -> Path:
 
 
 def regenerate() -> list[Path]:
-    """Rewrite every expected file that is no longer what it was; return them."""
+    """Rewrite the corpus and every expected file that is no longer what it was; return these."""
     changed: list[Path] = []
     for kind in ("manifest/accepted", "manifest/refused"):
         for path in manifest_vectors(kind):
@@ -35,6 +37,7 @@ def regenerate() -> list[Path]:
             if not file.exists() or file.read_text("utf-8") != text:
                 file.write_text(text, "utf-8")
                 changed.append(file)
+    corpus.regenerate()
     return changed
 
 

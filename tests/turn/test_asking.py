@@ -162,7 +162,7 @@ def test_a_fact_of_the_host_is_forwarded_and_keeps_the_hosts_value() -> None:
     assert [fact.code for fact in host.facts(Noticed)] == ["host_signal"]
 
 
-@pytest.mark.behaviour("D-29", "K-54", "M-31")
+@pytest.mark.behaviour("D-29", "K-54", "M-31", "W-51")
 def test_an_undeclared_role_drops_the_whole_contribution() -> None:
     """[D-29, W-51]"""
     answer = BeforeTurnAnswer(
@@ -191,6 +191,7 @@ def test_a_role_where_none_is_declared_says_so() -> None:
         (publishes(Signal.QUESTIONS, boolean=True), "questions is a count, got a boolean"),
     ],
 )
+@pytest.mark.behaviour("W-51")
 def test_a_mistyped_signal_drops_the_whole_contribution(
     published: PublishedSignal, words: str
 ) -> None:
@@ -303,6 +304,7 @@ def test_after_the_turn_the_member_is_told_what_was_measured() -> None:
     assert request.turn.changed_files == ()
 
 
+@pytest.mark.behaviour("W-20")
 def test_an_aborted_turn_is_reported_with_its_reason() -> None:
     """[W-20]"""
     end = TurnEnd(

@@ -36,23 +36,21 @@ def conditional(text: str) -> Step:
     return Step(name="plan", condition=condition)  # type: ignore[arg-type]  # the text parses
 
 
-@pytest.mark.behaviour("D-37")
+@pytest.mark.behaviour("D-37", "W-53")
 def test_an_empty_selection_is_refused() -> None:
     """[D-37]"""
     with pytest.raises(PipelineError, match="EmptyComposition"):
         compose(())
 
 
-@pytest.mark.behaviour("D-35")
-@pytest.mark.behaviour("K-63")
+@pytest.mark.behaviour("D-35", "K-63", "W-53")
 def test_two_arbiters_are_refused_by_name() -> None:
     """[D-35]"""
     with pytest.raises(PipelineError, match='TwoArbiters: "a" and "b"'):
         compose((arbiter("a"), arbiter("b")))
 
 
-@pytest.mark.behaviour("D-34")
-@pytest.mark.behaviour("K-63")
+@pytest.mark.behaviour("D-34", "K-63", "W-53")
 def test_reversed_stages_are_refused_naming_both_plugins_and_both_stages() -> None:
     """[D-34]"""
     with pytest.raises(PipelineError) as refused:

@@ -22,6 +22,7 @@ def test_null_inside_measurements_is_a_wrong_type() -> None:
         codec.read(AfterTurnAnswer, data)
 
 
+@pytest.mark.behaviour("W-28")
 def test_undeclared_measurements_are_accepted() -> None:
     """[W-28]"""
     data = b'{"protocol_version":0,"evidence":{"flip":"unobservable","measurements":{"any":7}}}'

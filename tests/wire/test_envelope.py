@@ -60,6 +60,7 @@ AFTER = AfterTurnRequest(
 )
 
 
+@pytest.mark.behaviour("W-2", "W-17")
 def test_a_before_turn_request_has_its_keys_in_wire_order() -> None:
     """[W-2, W-17]"""
     assert write_request(BEFORE) == (
@@ -71,7 +72,7 @@ def test_a_before_turn_request_has_its_keys_in_wire_order() -> None:
     )
 
 
-@pytest.mark.behaviour("C1", "C2")
+@pytest.mark.behaviour("C1", "C2", "W-2", "W-18")
 def test_an_after_turn_request_has_its_keys_in_wire_order_and_no_escapes() -> None:
     """[W-2, W-18]"""
     assert (
@@ -97,7 +98,7 @@ def test_no_candidate_and_nothing_published_leave_no_key() -> None:
     )
 
 
-@pytest.mark.behaviour("K-28")
+@pytest.mark.behaviour("K-28", "W-19")
 def test_not_measured_is_an_absent_key_and_none_an_empty_list() -> None:
     """[W-19]"""
     assert codec.encode(TurnOutcome(completed=False)) == b'{"completed":false}'
@@ -106,7 +107,7 @@ def test_not_measured_is_an_absent_key_and_none_an_empty_list() -> None:
     )
 
 
-@pytest.mark.behaviour("K-29")
+@pytest.mark.behaviour("K-29", "W-22")
 def test_a_plan_without_arguments_still_says_its_baseline() -> None:
     """[W-22]"""
     assert codec.encode(TestPlan(program="make")) == b'{"program":"make","baseline":"not-run"}'
@@ -123,6 +124,7 @@ def test_each_request_belongs_to_its_point() -> None:
     assert (point_of(BEFORE), point_of(AFTER)) == (Point.BEFORE_TURN, Point.AFTER_TURN)
 
 
+@pytest.mark.behaviour("W-26")
 def test_answers_are_read() -> None:
     """[W-25, W-26]"""
     before = read_message(b'{"point":"before_turn","body":{"protocol_version":1}}')
@@ -136,7 +138,7 @@ def test_answers_are_read() -> None:
     assert after.body.evidence.flip is Flip.ACHIEVED
 
 
-@pytest.mark.behaviour("K-31")
+@pytest.mark.behaviour("K-31", "W-3")
 def test_an_answer_over_several_lines_is_read() -> None:
     """[W-3]"""
     message = read_message(b'{\n"point"\n:\n"before_turn",\n"body":{"protocol_version":\n1}}')
@@ -155,7 +157,7 @@ def test_an_answer_over_several_lines_is_read() -> None:
         ("emit", b'{"name":"a","payload":{"f":1.5}}'),
     ],
 )
-@pytest.mark.behaviour("K-153")
+@pytest.mark.behaviour("K-153", "W-30")
 def test_every_call_is_read(call: str, args: bytes) -> None:
     """[W-30, W-8]"""
     message = read_message(b'{"call":"%s","id":7,"args":%s}' % (call.encode(), args))
@@ -178,6 +180,7 @@ ANSWER = b'"point":"after_turn","body":{"protocol_version":1,"evidence":{"flip":
         (b'{%s,"args":{}}' % ANSWER, JsonFault.MIXED_MESSAGE, ""),
         (b'{"call":"recall","id":1,"args":{},"body":{}}', JsonFault.MIXED_MESSAGE, ""),
         (b'{"point":"after_turn"}', JsonFault.MISSING_KEY, "body"),
+        (b'{"point":null,"body":{}}', JsonFault.MISSING_KEY, "point"),
         (b'{"call":"recall","args":{"goal":"x"}}', JsonFault.MISSING_KEY, "id"),
         (b'{"call":"recall","id":1}', JsonFault.MISSING_KEY, "args"),
         (b'{"call":"recal","id":1,"args":{}}', JsonFault.UNKNOWN_TOKEN, "call"),
@@ -193,7 +196,7 @@ ANSWER = b'"point":"after_turn","body":{"protocol_version":1,"evidence":{"flip":
         ),
     ],
 )
-@pytest.mark.behaviour("K-34", "C5", "F158")
+@pytest.mark.behaviour("K-34", "C5", "F158", "W-31")
 def test_whatever_is_both_or_neither_is_refused(data: bytes, token: JsonFault, at: str) -> None:
     """[W-31]"""
     with pytest.raises(Refused) as refused:
@@ -203,7 +206,7 @@ def test_whatever_is_both_or_neither_is_refused(data: bytes, token: JsonFault, a
 
 
 @pytest.mark.parametrize("key", ["tamper", "verdict", "met"])
-@pytest.mark.behaviour("K-35")
+@pytest.mark.behaviour("K-35", "W-27")
 def test_evidence_has_no_tamper_and_no_verdict(key: str) -> None:
     """[W-27]"""
     evidence = b'{"flip":"achieved","%s":"clean"}' % key.encode()
@@ -213,7 +216,7 @@ def test_evidence_has_no_tamper_and_no_verdict(key: str) -> None:
     assert refused.value.reasons[0].at == f"body.evidence.{key}"
 
 
-@pytest.mark.behaviour("K-152")
+@pytest.mark.behaviour("K-152", "W-1")
 def test_one_mark_at_the_very_start_is_tolerated_and_no_other() -> None:
     """[W-1, Q-18]"""
     mark = b"\xef\xbb\xbf"

@@ -45,6 +45,7 @@ def test_when_nobody_answered_nothing_was_observed() -> None:
         (TAMPERED, b'{"tampered":{"artifact":"tests/t.py"}}'),
     ],
 )
+@pytest.mark.behaviour("W-55")
 def test_a_finding_has_one_json_form(tamper: Tamper, text: bytes) -> None:
     """[J-50]"""
     assert codec.encode(tamper) == text

@@ -1,5 +1,9 @@
+import json
+
 import pytest
 
+from stella import codec
+from stella import limits
 from stella.codec import JsonFault
 from stella.codec import Refused
 from stella.wire.grant import TestBaseline
@@ -70,6 +74,7 @@ LINES: dict[str, tuple[Call, CallOk | RefusedCall]] = {
 
 
 @pytest.mark.parametrize("line", LINES)
+@pytest.mark.behaviour("W-33", "W-34")
 def test_a_result_is_one_line_and_reads_back(line: str) -> None:
     """[W-33]"""
     call, outcome = LINES[line]
@@ -82,11 +87,33 @@ def test_a_result_is_one_line_and_reads_back(line: str) -> None:
     "line",
     ['{"result":7}', '{"result":7,"ok":{},"err":{"refusal":"failed","detail":"no"}}'],
 )
+@pytest.mark.behaviour("W-33")
 def test_a_result_has_exactly_one_of_ok_and_err(line: str) -> None:
     """[W-33]"""
     with pytest.raises(Refused) as refused:
         read_result(line.encode(), Call.RECALL)
     assert refused.value.reasons[0].token is JsonFault.MIXED_MESSAGE
+
+
+def test_a_number_of_a_result_has_its_own_width() -> None:
+    """[W-6] limits.U64_MAX, which free data could not hold [W-8]."""
+    tested = codec.plain(TESTED)
+    for above, refusals in ((0, []), (1, ["ok.duration_ms"])):
+        tested["duration_ms"] = limits.U64_MAX + above
+        line = f'{{"result":7,"ok":{json.dumps(tested)}}}'.encode()
+        found = []
+        try:
+            read_result(line, Call.RUN_TEST)
+        except Refused as refused:
+            found = [fault.at for fault in refused.reasons]
+        assert found == refusals
+
+
+def test_what_is_no_result_is_refused_in_its_place() -> None:
+    """[W-9, W-33]"""
+    with pytest.raises(Refused) as refused:
+        read_result(b'{"result":7,"ok":[]}', Call.RECALL)
+    assert refused.value.reasons[0].at == "ok"
 
 
 def test_every_call_has_the_shape_of_its_result() -> None:

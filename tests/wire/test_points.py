@@ -19,6 +19,7 @@ def words(kind: type[Word]) -> list[str]:
     return [word.value for word in kind]
 
 
+@pytest.mark.behaviour("W-48", "W-35")
 def test_the_vocabularies_are_these() -> None:
     assert words(Point) == ["before_turn", "after_turn"]
     assert words(Call) == [

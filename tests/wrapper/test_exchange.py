@@ -66,6 +66,7 @@ def test_the_line_is_the_request() -> None:
         (FINE, (b'{"call":"recall","id":1,"args":{"goal":"x"}}',), "UnannouncedCall"),
     ],
 )
+@pytest.mark.behaviour("W-50")
 def test_every_end_has_its_one_outcome(
     done: Completed, chunks: tuple[bytes, ...], outcome: str
 ) -> None:
@@ -82,6 +83,7 @@ def test_every_end_has_its_one_outcome(
         (FINE, (BOTH_WRONG,), "ProtocolVersion"),
     ],
 )
+@pytest.mark.behaviour("W-52")
 def test_of_several_faults_the_first_of_the_list_is_told(
     done: Completed, chunks: tuple[bytes, ...], first: str
 ) -> None:
@@ -95,6 +97,7 @@ def test_what_broke_at_once_is_told_whatever_the_end_was() -> None:
     assert code(stopped, b"garbage") == FaultCode.DECODE.value
 
 
+@pytest.mark.behaviour("W-9")
 def test_a_message_names_plugin_point_place_and_excerpt_on_one_line() -> None:
     """[W-9, C-5] limits.EXCERPT_CHARS and limits.STDERR_CHARS."""
     data = b'{"point":"after_turn","body":{"protocol_version":1,"evidence":{"flip":"\\u001b"}}}'

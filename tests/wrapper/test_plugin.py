@@ -66,6 +66,19 @@ def test_a_good_answer_is_heard(tmp_path: Path) -> None:
 
 
 @pytest.mark.behaviour("T-18")
+@pytest.mark.behaviour("W-15")
+def test_every_request_has_a_process_of_its_own(tmp_path: Path) -> None:
+    """[T-4, D-15] It tells its number; nothing it kept is there the second time."""
+    told = ACHIEVED.replace('"test-command-exit-code":0', '"process":%d')
+    process = plugin(tmp_path, f"import os\nprint({told!r} % os.getpid())\n")
+    answers = [asked(process).answer for _ in range(2)]
+    numbers = set()
+    for answer in answers:
+        assert isinstance(answer, AfterTurnAnswer)
+        numbers.add(answer.evidence.measurements["process"])
+    assert len(numbers) == 2
+
+
 @pytest.mark.behaviour("K-39", "B11")
 def test_a_plugin_that_reads_to_the_end_of_stdin_gets_it(tmp_path: Path) -> None:
     """[T-18]"""

@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from typing import Final
 
-_EXACT: Final = frozenset(("API_KEY", "TOKEN", "PASSWORD", "SECRET"))
-_SUFFIXES: Final = (
+EXACT: Final = frozenset(("API_KEY", "TOKEN", "PASSWORD", "SECRET"))
+"""Names of credentials, whole [T-11]."""
+
+SUFFIXES: Final = (
     "_API_KEY",
     "_APIKEY",
     "_TOKEN",
@@ -23,7 +25,9 @@ _SUFFIXES: Final = (
     "_CREDENTIAL",
     "_PAT",
 )
-_CLOUD: Final = frozenset(
+"""How names of credentials end [T-11]."""
+
+CLOUD: Final = frozenset(
     (
         "AWS_ACCESS_KEY_ID",
         "AWS_SECRET_ACCESS_KEY",
@@ -41,6 +45,8 @@ _CLOUD: Final = frozenset(
         "AZURE_FEDERATED_TOKEN_FILE",
     )
 )
+"""Names that lead to the credentials of a cloud [T-11]."""
+
 # They name programs or files that a tool would obey, or force colour into captured text.
 _STEERING: Final = frozenset(
     (
@@ -106,7 +112,7 @@ def inherited(
 
 def _is_credential(name: str, keys: frozenset[str]) -> bool:
     upper = name.upper()
-    return upper in _EXACT or upper in _CLOUD or upper in keys or upper.endswith(_SUFFIXES)
+    return upper in EXACT or upper in CLOUD or upper in keys or upper.endswith(SUFFIXES)
 
 
 def _steers(name: str, value: str) -> bool:

@@ -5,6 +5,7 @@ One decoder reads answers and calls, and refuses whatever is both or neither.
 
 from dataclasses import dataclass
 from typing import Any
+from typing import TypeVar
 from typing import assert_never
 
 import msgspec
@@ -21,6 +22,8 @@ from stella.wire.host_call import ARGS
 from stella.wire.host_call import HostCall
 from stella.wire.points import Call
 from stella.wire.points import Point
+
+T = TypeVar("T")
 
 Request = BeforeTurnRequest | AfterTurnRequest
 Answer = BeforeTurnAnswer | AfterTurnAnswer
@@ -80,7 +83,7 @@ def write_request(request: Request) -> bytes:
 
 def read_request(data: bytes) -> Request:
     """Return the request in `data`, as a plugin reads it, or raise `Refused` [K-203]."""
-    tree = _object(codec.parse(data))
+    tree = as_object(codec.parse(data))
     if _word(Point, "point", tree) is Point.BEFORE_TURN:
         return codec.decode(_AskedBeforeTurn, tree).body
     return codec.decode(_AskedAfterTurn, tree).body
@@ -94,8 +97,8 @@ def read_message(data: bytes, *, first: bool = True) -> PointAnswer | HostCall:
     """
     if first:
         data = data.removeprefix(_BOM)
-    tree = _object(codec.parse(data))
-    _unmixed(tree)
+    tree = as_object(codec.parse(data))
+    unmixed(tree)
     if "call" in tree:
         return _read_call(tree)
     if _word(Point, "point", tree) is Point.BEFORE_TURN:
@@ -107,20 +110,28 @@ def read_message(data: bytes, *, first: bool = True) -> PointAnswer | HostCall:
 
 def _read_call(tree: dict[str, Any]) -> HostCall:
     called = codec.decode(_Called, tree, most=1)
+    return HostCall(
+        call=called.call, id=called.id, args=within("args", ARGS[called.call], called.args)
+    )
+
+
+def within(key: str, kind: type[T], tree: object) -> T:
+    """Return what stands under `key`, or raise `Refused` with every fault placed there."""
     try:
-        args = codec.decode(ARGS[called.call], called.args)
+        return codec.decode(kind, tree)
     except Refused as refused:
-        raise Refused(*(_beneath("args", fault) for fault in refused.reasons)) from refused
-    return HostCall(call=called.call, id=called.id, args=args)
+        raise Refused(*(_beneath(key, fault) for fault in refused.reasons)) from refused
 
 
-def _object(tree: object) -> dict[str, Any]:
+def as_object(tree: object) -> dict[str, Any]:
+    """Return a document that is an object, or raise `Refused`: every message is one [W-4]."""
     if not isinstance(tree, dict):
         raise _refused(JsonFault.WRONG_TYPE, "expected an object")
     return tree
 
 
-def _unmixed(tree: dict[str, Any]) -> None:
+def unmixed(tree: dict[str, Any]) -> None:
+    """Raise `Refused` for keys of an answer and of a call together, or of neither [W-31]."""
     asks, answers = "call" in tree, "point" in tree
     if not asks and not answers:
         if not tree:
@@ -135,10 +146,10 @@ def _unmixed(tree: dict[str, Any]) -> None:
 
 
 def _word(kind: type[Point], key: str, tree: dict[str, Any]) -> Point:
-    try:
-        return codec.decode(kind, tree.get(key))
-    except Refused as refused:
-        raise Refused(*(_beneath(key, fault) for fault in refused.reasons)) from refused
+    if tree.get(key) is None:
+        missing = f'the required key "{key}" is missing'
+        raise Refused(Fault(token=JsonFault.MISSING_KEY, path=(key,), message=missing))
+    return within(key, kind, tree[key])
 
 
 def _beneath(key: str, fault: Fault) -> Fault:
