@@ -137,9 +137,9 @@ def before_turn(body: dict[str, Any]) -> dict[str, Any]:
         # One that does not fit on the tree any more is refused, and nothing is lost by it.
         if asked("adopt_candidate", candidate=each["candidate"]):
             return told(
-                f"{len(good)} of {len(tried)} attempts pass the granted test. The smallest of them, "
-                f"{each['lines_changed']} lines, is in the tree already. Look it over and finish; "
-                f"do not start anew. Its author says:\n\n{each['report'][:SHOWN_CHARS]}"
+                f"{len(good)} of {len(tried)} attempts pass the granted test. The smallest of them "
+                f"(lines changed: {each['lines_changed']}) is in the tree already. Look it over "
+                f"and finish; do not start anew. Its author says:\n\n{each['report'][:SHOWN_CHARS]}"
             )
     if not tried:
         return {}
