@@ -25,7 +25,9 @@ def program(name: str) -> Path:
     return EXAMPLES / name / PROGRAMS[name]
 
 
-def asked(name: str, *lines: object, raw: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+def asked(
+    name: str, *lines: object, raw: bytes | None = None
+) -> subprocess.CompletedProcess[bytes]:
     """Run an example's program by hand: `lines` are all that the host will ever write to it."""
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     return subprocess.run(
