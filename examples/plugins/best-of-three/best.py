@@ -74,11 +74,13 @@ def asked(call: str, **args: Any) -> dict[str, Any]:
 
 
 def request() -> tuple[str, dict[str, Any]]:
-    """Return point and body of the request, when it is one of the version served here."""
+    """Return point and body of the request, when it is one that is served here."""
     message = received()
     body = message["body"]
     if type(body["protocol_version"]) is not int or body["protocol_version"] != PROTOCOL_VERSION:
         raise NoAnswer(f"serves protocol version {PROTOCOL_VERSION} only")
+    if message["point"] not in POINTS:
+        raise NoAnswer(f"serves the points {' and '.join(POINTS)} only")
     return message["point"], body
 
 
@@ -182,8 +184,6 @@ def main() -> int:
     """Answer the request on stdin and return the exit status."""
     try:
         point, body = request()
-        if point not in POINTS:
-            raise NoAnswer("serves the points before_turn and after_turn only")
         answer = POINTS[point](body)
         send({"point": point, "body": {"protocol_version": PROTOCOL_VERSION, **answer}})
     except (NoAnswer, OSError) as why:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 NAME = "budget-arbiter"
+POINT = "after_turn"
 PROTOCOL_VERSION = 1
 LINE_BYTES = 16 * 1024 * 1024  # no line of the host is longer
 BENCH = "bench.py"
@@ -38,7 +39,7 @@ class NoAnswer(Exception):
 
 
 def request() -> tuple[str, dict[str, Any]]:
-    """Return point and body of the request, when it is one of the version served here."""
+    """Return point and body of the request, when it is one that is served here."""
     line = sys.stdin.buffer.readline(LINE_BYTES + 1)
     if not line.strip() or len(line) > LINE_BYTES:
         raise NoAnswer("expected one line of JSON, and at most 16 MiB of it")
@@ -49,7 +50,9 @@ def request() -> tuple[str, dict[str, Any]]:
     body = message["body"]
     if type(body["protocol_version"]) is not int or body["protocol_version"] != PROTOCOL_VERSION:
         raise NoAnswer(f"serves protocol version {PROTOCOL_VERSION} only")
-    return message["point"], body
+    if message["point"] != POINT:
+        raise NoAnswer(f"serves the point {POINT} only")
+    return POINT, body
 
 
 def printed(root: Path) -> bytes:
@@ -111,8 +114,6 @@ def main() -> int:
     """Answer the request on stdin and return the exit status."""
     try:
         point, body = request()
-        if point != "after_turn":
-            raise NoAnswer("serves the point after_turn only")
         answer = {"protocol_version": PROTOCOL_VERSION, **after_turn(body)}
         print(json.dumps({"point": point, "body": answer}, separators=(",", ":")), flush=True)
     except (NoAnswer, OSError) as why:

@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 NAME = "steering-recall"
+POINT = "before_turn"
 PROTOCOL_VERSION = 1
 LINE_BYTES = 16 * 1024 * 1024  # no line of the host is longer
 GOAL_CHARS = 4000  # of the goal are searched for; a whole page finds everything and so nothing
@@ -45,12 +46,14 @@ def send(message: dict[str, Any]) -> None:
 
 
 def request() -> tuple[str, dict[str, Any]]:
-    """Return point and body of the request, when it is one of the version served here."""
+    """Return point and body of the request, when it is one that is served here."""
     message = received()
     body = message["body"]
     if type(body["protocol_version"]) is not int or body["protocol_version"] != PROTOCOL_VERSION:
         raise NoAnswer(f"serves protocol version {PROTOCOL_VERSION} only")
-    return message["point"], body
+    if message["point"] != POINT:
+        raise NoAnswer(f"serves the point {POINT} only")
+    return POINT, body
 
 
 def place(frame: dict[str, Any]) -> str:
@@ -78,8 +81,6 @@ def main() -> int:
     """Answer the request on stdin and return the exit status."""
     try:
         point, body = request()
-        if point != "before_turn":
-            raise NoAnswer("serves the point before_turn only")
         contribution = before_turn(body)
         send({"point": point, "body": {"protocol_version": PROTOCOL_VERSION, **contribution}})
     except (NoAnswer, OSError) as why:
