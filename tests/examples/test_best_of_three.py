@@ -220,6 +220,23 @@ def test_an_attempt_that_does_not_fit_any_more_gives_way_to_the_next() -> None:
     assert answer["body"]["context"][0]["text"].endswith("report 1")
 
 
+def test_where_nothing_fits_any_more_nothing_is_said_to_be_there() -> None:
+    """[D-57]"""
+    *calls, answer = said(
+        asked(
+            NAME,
+            request("before_turn", candidate=GRANT),
+            {"result": 1, "ok": {"requested": 3, "candidates": [made(1, 9)]}},
+            ran(2, "c-1"),
+            refused(3, "failed"),
+        )
+    )
+    assert [call["call"] for call in calls][-1] == "adopt_candidate"
+    text = answer["body"]["context"][0]["text"]
+    assert "None of these attempts is in the tree:\n\nAttempt 1: report 1" in text
+    assert text.endswith("The test then: the end of the output")
+
+
 def test_a_test_that_was_not_run_in_a_copy_has_not_passed_there() -> None:
     """[D-58, W-37]"""
     *calls, answer = said(

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.making.ends import granted
 from tests.making.ends import place
 from tests.making.ends import says
@@ -14,6 +16,7 @@ from tests.making.examples import served
 from tests.making.shipped import PLUGIN
 
 
+@pytest.mark.behaviour("D-38")
 def test_recall_and_plan_help_the_turn_that_verify_judges(tmp_path: Path) -> None:
     """[D-34, D-37, D-38, D-39] Stages stand in one order, whatever the order of selection."""
     where = place(tmp_path)
@@ -32,19 +35,11 @@ def test_recall_and_plan_help_the_turn_that_verify_judges(tmp_path: Path) -> Non
     ]
     rounds = [[each for each in asked if each[3] == number] for number in (0, 1)]
     assert len(rounds[0]) == len(rounds[1]) == 3
-    before = {(plugin, stage) for plugin, _, stage, _ in rounds[0][:2]}
-    assert before == {("steering-plan", "plan"), ("steering-recall", "recall")}
+    before = [(plugin, stage) for plugin, _, stage, _ in rounds[0][:2]]
+    assert before == [("steering-recall", "recall"), ("steering-plan", "plan")]
+    (bound,) = where.told("pipeline_bound")
+    assert bound["variant"] == names
     assert rounds[0][2][:2] == ("verify", "after_turn")
-    assert served(where) == [*[(call, "ok") for call in _calls(rounds[0])], ("recall", "ok")]
-    first, second, third = context(where)
-    assert {text.split("\n")[0] for text in (first, second)} == {
-        "## a plan",
-        "## from this workspace",
-    }
-    assert third.startswith("## from this workspace")
-
-
-def _calls(asked: list[tuple[str, str, str, int]]) -> list[str]:
-    """The calls of the plugins of one round, in the order in which they were asked."""
-    made = {"steering-plan": "child_turn", "steering-recall": "recall"}
-    return [made[plugin] for plugin, *_ in asked if plugin in made]
+    assert served(where) == [("recall", "ok"), ("child_turn", "ok"), ("recall", "ok")]
+    headings = [text.split("\n")[0] for text in context(where)]
+    assert headings == ["## from this workspace", "## a plan", "## from this workspace"]

@@ -31,6 +31,7 @@ def unserved(name: str, *lines: object, raw: bytes | None = None) -> str:
     return text
 
 
+@pytest.mark.behaviour("W-13")
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("version", [0, 2, True, 1.0, "1", None])
 def test_another_version_of_the_protocol_gets_no_answer(name: str, version: object) -> None:
@@ -39,6 +40,7 @@ def test_another_version_of_the_protocol_gets_no_answer(name: str, version: obje
     assert "protocol version 1" in unserved(name, line)
 
 
+@pytest.mark.behaviour("W-29")
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("point", ["drive", "after_life", ["before_turn"], None])
 def test_an_unknown_point_gets_no_answer(name: str, point: object) -> None:

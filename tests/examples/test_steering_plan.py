@@ -85,6 +85,7 @@ def test_a_planner_on_the_seat_of_the_turn_is_done_without(tmp_path: Path) -> No
     assert (served(where), context(where)) == ([("child_turn", "forbidden")], [])
 
 
+@pytest.mark.behaviour("W-35")
 @pytest.mark.parametrize(
     "word", ["forbidden", "unsupported", "allowance-spent", "unavailable", "tomorrow"]
 )

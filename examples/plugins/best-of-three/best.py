@@ -150,9 +150,7 @@ def before_turn(body: dict[str, Any]) -> dict[str, Any]:
         f"The test then: {each['test'].get('output_tail', '')[-SHOWN_CHARS:]}"
         for number, each in enumerate(tried, 1)
     )
-    return told(
-        "None of these attempts is in the tree, since none was good:\n\n" + "\n".join(tales)
-    )
+    return told("None of these attempts is in the tree:\n\n" + "\n".join(tales))
 
 
 def told(text: str) -> dict[str, Any]:
