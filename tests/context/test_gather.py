@@ -75,6 +75,7 @@ def test_what_is_the_hosts_or_secret_is_never_offered(tmp_path: Path, *, version
         *(".stella/private/sessions/s/journal.jsonl", ".stella/candidates/c/a.txt"),
         *(".stella/memory/note.md", ".Stella/Private/x.txt", ".env", "conf/.env.local"),
         *("inner/.stella/private/sessions/s/journal.jsonl", "deploy/server.key"),
+        *(".stella/plugins/verify/README.md", "inner/.stella/plugins/verify/main.py"),
         *("deploy/other.pem", "id_rsa", "my-secrets/a.txt", "src/.stella-tmp-abc"),
     )
     if versioned:

@@ -22,8 +22,9 @@ from stella.files.write import TEMPORARY
 _GIT: Final = ".git"
 _STELLA: Final = ".stella"
 _MEMORY: Final = "memory"
-# The notes in `.stella/memory` are notes where the workspace is trusted, and nothing elsewhere.
-_OURS: Final = ("private", "candidates", _MEMORY)
+# What the host writes: an installed package speaks of itself, not of the workspace. The notes
+# in `.stella/memory` are notes where the workspace is trusted, and nothing elsewhere.
+_OURS: Final = ("private", "candidates", "plugins", _MEMORY)
 _NOTE: Final = ".md"
 
 
