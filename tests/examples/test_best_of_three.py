@@ -72,7 +72,7 @@ def test_the_smallest_attempt_that_passes_is_adopted(tmp_path: Path) -> None:
     assert text.endswith("two lines")
     assert evidence(where) == [ACHIEVED]
     events = [told["event"] for told in where.told("candidate")]
-    assert events == ["created"] * 3 + ["adopted"] + ["discarded"] * 3
+    assert events == ["created"] * 3 + ["adopted"] + ["discarded"] * 2
     assert clean(where)
 
 

@@ -65,8 +65,8 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
     """Return the values of a type that may stand in a table of the wire."""
     origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        top = top_of(kind)
-        return st.sampled_from((0, 1, top)) | st.integers(0, top)
+        low, top = least_of(kind), top_of(kind)
+        return st.sampled_from((low, low + 1, top)) | st.integers(low, top)
     if origin in (Union, UnionType):
         return st.one_of(*map(values, args))
     if origin is tuple:
@@ -79,7 +79,14 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return _built(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return st.sampled_from(kind)
-    simple = {str: TEXT, bool: st.booleans(), object: FREE, NoneType: st.none()}
+    simple = {
+        str: TEXT,
+        bool: st.booleans(),
+        float: st.floats(0, 1e12, allow_nan=False),
+        object: FREE,
+        Any: FREE,
+        NoneType: st.none(),
+    }
     return simple[kind]
 
 
@@ -87,6 +94,11 @@ def top_of(kind: Any) -> int:
     """Return the largest integer of a width."""
     meta = get_args(kind)[1]
     return int(meta.le if meta.le is not None else meta.extra["le"])
+
+
+def least_of(kind: Any) -> int:
+    """Return the smallest integer of a width."""
+    return int(get_args(kind)[1].ge)
 
 
 @st.composite

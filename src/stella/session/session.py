@@ -106,7 +106,7 @@ async def run_once(
     root = root_of(options.workspace)
     stands = standing(options, root)
     bound = bind(options, root, stands[1] if stands else None)
-    model, models = _models(options, clock)
+    model, models = _models(options, bound, clock)
     plugins = enabled(options, root, stands[1]) if stands else ()
     redactor = redactor_of(options.env)
     session = new_session_id(clock)
@@ -170,14 +170,20 @@ class _Opened:
         )
 
 
-def _models(options: Options, clock: Clock) -> tuple[Model, dict[str, Model]]:
-    """Open the worker's model and those of the seats; one name is one model [D-50, M2-53]."""
+def _models(options: Options, bound: Bound | None, clock: Clock) -> tuple[Model, dict[str, Model]]:
+    """Open the worker's model and those of the seats that some role of the run can reach.
+
+    One name is one model [D-50, M2-53]; what no role reaches is not even looked at.
+    """
+    members = bound.composition.members if bound else ()
+    tiers = {tier for member in members for tier in member.roles.values()}
+    reached = {options.tiers[tier] for tier in tiers if tier in options.tiers}
+    names = {seat: name for seat, name in options.seats.items() if seat in reached}
     opened: dict[str, Model] = {}
-    for name in (options.model, *options.seats.values()):
+    for name in (options.model, *names.values()):
         if name not in opened:
             opened[name] = open_model(name, clock=clock, base=options.cwd)
-    seats = {seat: opened[name] for seat, name in options.seats.items()}
-    return opened[options.model], seats
+    return opened[options.model], {seat: opened[name] for seat, name in names.items()}
 
 
 async def _sweep(opened: _Opened) -> None:
