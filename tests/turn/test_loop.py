@@ -1,5 +1,7 @@
 from dataclasses import replace
+from decimal import Decimal
 
+import msgspec
 import pytest
 
 from stella import limits
@@ -15,6 +17,7 @@ from stella.turn.facts import Cause
 from stella.turn.facts import FileChanged
 from stella.turn.facts import ModelFailed
 from stella.turn.facts import ModelReplied
+from stella.turn.facts import ToolFinished
 from stella.turn.facts import TurnEnded
 from stella.turn.facts import TurnStarted
 from stella.turn.facts import TurnStatus
@@ -26,9 +29,11 @@ from stella.turn.loop import TurnEnd
 from stella.turn.loop import TurnSetup
 from stella.turn.loop import turn
 from stella.turn.prompt import CONTINUE
+from stella.turn.purse import Purse
 from stella.turn.questions import AskHook
 from stella.turn.questions import AskModel
 from stella.turn.questions import Change
+from stella.turn.questions import RunTools
 from stella.wire.occasion import Stop
 from stella.wire.points import Hook
 from tests.making.listening import answering
@@ -307,3 +312,54 @@ def test_a_turn_that_may_not_begin_ends_without_a_model_call() -> None:
     assert (end.status, end.cause) == (TurnStatus.STOPPED, Cause.HOOK_REFUSED)
     assert (end.text, end.steps) == ("plugin a refused: no", 0)
     assert host.order() == ["turn_started", "turn_ended", "hook_run"]
+
+
+def poor(**money: Decimal) -> TurnSetup:
+    """A setup that may spend 1 USD."""
+    return replace(setup(), purse=Purse.of(money.get("limit", Decimal(1))))
+
+
+def costing(answer: Reply, usd: float | None) -> Reply:
+    return msgspec.structs.replace(answer, cost_usd=usd)
+
+
+@pytest.mark.behaviour("E-12.14")
+def test_the_reply_that_crosses_the_limit_is_kept_and_its_calls_are_not_made() -> None:
+    """[E-12 item 14, E-15]"""
+    host = Host(replies=[costing(calls("bash", text="I will."), 1.5), says()])
+    transcript = Transcript()
+    end = host.play(turn(poor(), transcript))
+    assert (end.status, end.cause, end.steps) == (TurnStatus.STOPPED, Cause.MONEY_LIMIT, 1)
+    assert (end.answer, end.text) == ("I will.", "the run reached its limit of 1 USD")
+    (finished,) = host.facts(ToolFinished)
+    assert finished.output.error is not None
+    assert finished.output.error.kind is ErrorClass.NOT_EXECUTED
+    assert finished.output.text == "the run reached its limit of 1 USD before this call started"
+    assert len(transcript.messages[-1].tool_results) == 1
+    assert not [q for q in host.asked if isinstance(q, RunTools)]
+
+
+def test_the_text_that_crosses_the_limit_is_delivered() -> None:
+    """[E-12 item 14]"""
+    host = Host(replies=[costing(says("all of it"), None)])
+    transcript = Transcript()
+    end = host.play(turn(poor(), transcript))
+    assert end.answer == "all of it"
+    assert "no known cost" in end.text
+    assert transcript.messages[-1].content == "all of it"
+    blank = Host(replies=[costing(says(" "), 2.0)]).play(turn(poor(), Transcript()))
+    assert (blank.cause, blank.answer) == (Cause.MONEY_LIMIT, " ")
+
+
+def test_a_turn_that_finds_the_purse_overdrawn_asks_no_model() -> None:
+    """[E-12 item 6]"""
+    host = Host()
+    end = host.play(turn(poor(limit=Decimal(-1)), Transcript()))
+    assert (end.cause, end.steps) == (Cause.MONEY_LIMIT, 0)
+    assert host.models() == []
+
+
+def test_what_costs_exactly_the_limit_may_be_spent() -> None:
+    """[E-81]"""
+    host = Host(replies=[costing(says("done"), 1.0)])
+    assert host.play(turn(poor(), Transcript())).status is TurnStatus.COMPLETED

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from decimal import Decimal
 from typing import Final
 
 from stella import limits
@@ -50,6 +51,7 @@ class Given:
     red_on_error: bool = False
     max_holds: str | None = None
     max_steps: str | None = None
+    spend_limit: str | None = None
     output_format: str | None = None
     permissions: str | None = None
     model: str | None = None
@@ -72,6 +74,7 @@ class Flags:
 
     pipeline: Pipeline | None
     max_steps: int
+    spend_limit: Decimal | None
     output_format: str
     mode: Mode
     mode_source: str
@@ -91,6 +94,7 @@ def judged(given: Given, known: tuple[str, ...], settings: Settings | None = Non
     holds = _number("max_holds", given, (0, limits.HOLDS_MAX), settings.max_holds, faults)
     bounds = (limits.TEST_SECS_MIN, limits.TEST_SECS_MAX)
     secs = _number("test_timeout", given, bounds, settings.test_secs, faults)
+    money = _money(given, faults)
     form = _word("--output-format", given.output_format, FORMATS, "text", faults)
     modes = tuple(mode.value for mode in Mode)
     mode = _mode(given.permissions, modes, faults)
@@ -104,6 +108,7 @@ def judged(given: Given, known: tuple[str, ...], settings: Settings | None = Non
     return Flags(
         pipeline=None if names is None else _pipeline(given, names, secs, holds),
         max_steps=steps,
+        spend_limit=money,
         output_format=form,
         mode=Mode(mode),
         mode_source="flag" if given.permissions else "default",
@@ -125,6 +130,21 @@ def _number(
     flag = f"--{name.replace('_', '-')}"
     faults.append(f"{flag}: expected {low} to {high}, got {visible(text)}")
     return default
+
+
+def _money(given: Given, faults: list[str]) -> Decimal | None:
+    """Return the limit of money that is given, in USD, None without one [E-80]."""
+    text = given.spend_limit
+    if text is None:
+        return None
+    whole, _, part = text.partition(".")
+    digits = f"{whole}{part}"
+    if digits.isascii() and digits.isdigit() and len(digits) <= limits.MONEY_DIGITS and whole:
+        found = Decimal(text)
+        if found > 0:
+            return found
+    faults.append(f"--spend-limit: expected USD above 0 such as 2.50, got {visible(text)}")
+    return None
 
 
 def _models(given: Given, faults: list[str]) -> dict[str, str]:

@@ -38,6 +38,7 @@ from stella.turn.loop import turn
 from stella.turn.plugin_facts import SubagentFinished
 from stella.turn.plugin_facts import SubagentStarted
 from stella.turn.prompt import guarded
+from stella.turn.purse import Purse
 from stella.turn.questions import Change
 from stella.wire.occasion import SubagentStart
 from stella.wire.occasion import SubagentStop
@@ -69,6 +70,7 @@ class Assignment:
     within: Repository | None = None
     write: bool
     max_steps: int
+    purse: Purse = field(default_factory=Purse)
 
     @property
     def access(self) -> str:
@@ -192,6 +194,7 @@ class Agents:
             seat=assignment.seat,
             agent=assignment.agent,
             max_steps=assignment.max_steps,
+            purse=assignment.purse,
             concurrent=side_by_side(hands),
             tools_sha256=tools_digest(hands),
             hooks=Hooks(listeners=self.workshop.hooked.listeners),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from dataclasses import field
 
+from stella.turn.purse import Purse
 from stella.turn.questions import Change
 from stella.turn.stages import Member
 from stella.turn.tally import Tally
@@ -17,7 +18,7 @@ class Asker:
     """The member that asks, for which turn and round, and what that turn runs on.
 
     `seat` runs the turn's worker, so no child may [D-52]; `baseline` is what the run's grant
-    carries [W-34].
+    carries [W-34]; `purse` what its turns may spend.
     """
 
     member: Member
@@ -25,6 +26,7 @@ class Asker:
     round: int
     seat: str
     baseline: TestBaseline
+    purse: Purse = field(default_factory=Purse)
 
 
 @dataclass(slots=True)
@@ -47,6 +49,14 @@ class Bill:
 
 Outcome = CallOk | RefusedCall
 """What a plugin is told of its call [W-33]."""
+
+
+def spent(purse: Purse) -> RefusedCall | None:
+    """Return the refusal of a turn when no money is left for one, else None [E-94]."""
+    if not purse.empty:
+        return None
+    detail = f"nothing is left of the run's limit of {purse.limit} USD"
+    return RefusedCall(refusal=Refusal.ALLOWANCE_SPENT, detail=detail)
 
 
 def failed(detail: str) -> RefusedCall:

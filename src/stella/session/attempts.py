@@ -7,6 +7,7 @@ is told and changes no status [D-85].
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from stella.candidates.candidate import Candidate
@@ -21,6 +22,7 @@ from stella.session.agents import Done
 from stella.session.asker import Asker
 from stella.session.asker import Bill
 from stella.session.asker import failed
+from stella.session.asker import spent
 from stella.session.asker import unavailable
 from stella.session.telling import Telling
 from stella.session.watching import Watching
@@ -69,6 +71,9 @@ class Attempts:
                 detail=f'role "{visible(args.role)}" sits on "{seat}"; candidates are made on '
                 f'"{WORKER}" alone',
             )
+        poor = spent(asker.purse)
+        if poor is not None:
+            return poor
         width = self.allowance.fanout(asker.member, args.width)
         if isinstance(width, RefusedCall):
             return width
@@ -78,7 +83,8 @@ class Attempts:
         if reason:
             text = f"{len(made)} of {width} candidates were made: {reason}"
             self.telling.notice("candidates", f"{visible(asker.member.name)}: {text}", asker.turn)
-        attempts = await self._worked(asker, args, made, bill)
+        each = replace(asker, purse=asker.purse.share(width))
+        attempts = await self._worked(each, args, made, bill)
         return FanoutOk(requested=args.width, candidates=attempts)
 
     async def adopt(self, asker: Asker, args: AdoptArgs, bill: Bill) -> AdoptOk | RefusedCall:
@@ -151,6 +157,7 @@ class Attempts:
             within=candidate.repository,
             write=True,
             max_steps=self.max_steps,
+            purse=asker.purse,
         )
 
         def ended(done: Done) -> None:

@@ -11,6 +11,7 @@ from stella.session.agents import Done
 from stella.session.asker import Asker
 from stella.session.asker import Bill
 from stella.session.asker import failed
+from stella.session.asker import spent
 from stella.turn.allowance import RunAllowance
 from stella.turn.seats import Seating
 from stella.wire.host_call import ChildTurnArgs
@@ -39,6 +40,9 @@ class Children:
                 detail=f'role "{visible(args.role)}" sits on "{seat}", which runs the turn itself; '
                 "a turn does not advise itself",
             )
+        poor = spent(asker.purse)
+        if poor is not None:
+            return poor
         number = self.allowance.child_turn(asker.member)
         if isinstance(number, RefusedCall):
             return number
@@ -52,6 +56,7 @@ class Children:
             root=self.root,
             write=False,
             max_steps=limits.CHILD_STEPS,
+            purse=asker.purse,
         )
 
         def ended(done: Done) -> None:

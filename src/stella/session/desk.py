@@ -8,6 +8,7 @@ from collections.abc import Awaitable
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 
 from stella import codec
 from stella.session.asker import Asker
@@ -56,7 +57,8 @@ class Desk:
             return refused
         bill = Bill()
         try:
-            outcome = await self.plane(self.asker, call, bill)
+            asker = replace(self.asker, purse=self.asker.purse.after(self._spent))
+            outcome = await self.plane(asker, call, bill)
         except asyncio.CancelledError:
             self._keep(call, failed("the point was over before it was done"), bill)
             raise

@@ -6,6 +6,7 @@ Nothing here is read from the environment; a surface hands in what it was given 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from decimal import Decimal
 from pathlib import Path
 
 from stella import limits
@@ -61,7 +62,8 @@ class Options:
     `umask` is the person's own, for what a shell makes. `tiers` is the whole table of tier to
     seat [D-50], `seats` the model of each seat that has one of its own; a seat without takes the
     worker's, which is `model` [M2-53]. `settings` are the files that were read, each with `path`
-    and `sha256` [S2-14]. `plugins` are the embedding program's own.
+    and `sha256` [S2-14]. `plugins` are the embedding program's own;
+    `spend_limit` are USD for the whole run [E-80].
     """
 
     workspace: Path
@@ -74,6 +76,7 @@ class Options:
     mode: Mode = Mode.WORKSPACE
     mode_source: str = "default"
     max_steps: int = limits.STEPS_DEFAULT
+    spend_limit: Decimal | None = None
     pipeline: Pipeline | None = None
     surface: str = "cli"
     umask: int = limits.UMASK

@@ -95,7 +95,9 @@ def bind(options: Options, root: Path, roster: Roster | None = None) -> Bound | 
         composition=composition,
         plugins=plugins,
         granting=granting,
-        fact=_fact(composition, selected.plugins, pipeline),
+        fact=_fact(
+            composition, selected.plugins, pipeline, metered=options.spend_limit is not None
+        ),
         notices=(*selected.notices, *asks, *roster_notices, *granted),
         records_changed=partial(records_changed, roster, where),
     )
@@ -184,7 +186,11 @@ def _asks(plugins: tuple[Plugin | Embedded, ...], pipeline: Pipeline) -> Iterato
 
 
 def _fact(
-    composition: Composition, plugins: tuple[Plugin | Embedded, ...], pipeline: Pipeline
+    composition: Composition,
+    plugins: tuple[Plugin | Embedded, ...],
+    pipeline: Pipeline,
+    *,
+    metered: bool,
 ) -> PipelineBound:
     members = tuple(
         BoundMember(
@@ -196,7 +202,7 @@ def _fact(
         )
         for plugin, member in zip(plugins, composition.members, strict=True)
     )
-    table = opening_table(test_command=pipeline.test_command is not None, metered=False)
+    table = opening_table(test_command=pipeline.test_command is not None, metered=metered)
     state = State(holds_spent=0, host_max_holds=pipeline.max_holds)
     return PipelineBound(
         variant=composition.variant,

@@ -59,6 +59,7 @@ class Serving:
             round=question.request.round,
             seat=question.seat,
             baseline=test.baseline if test else TestBaseline.NOT_RUN,
+            purse=question.purse,
         )
         return Desk(plane=self.outcome, asker=asker, allowance=PointAllowance(member=member))
 

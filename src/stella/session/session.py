@@ -9,6 +9,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from stella import __version__
 from stella import codec
@@ -259,6 +260,7 @@ def _setup(opened: _Opened, hands: Hands) -> RunSetup:
         models={seat: model.name for seat, model in opened.models.items()},
         seating=Seating(seats=options.tiers),
         max_steps=options.max_steps,
+        spend_limit=options.spend_limit,
         concurrent=side_by_side(hands),
         tools_sha256=tools_digest(hands),
         composition=bound.composition if bound else None,
@@ -286,10 +288,16 @@ def _open(opened: _Opened) -> None:
         prices={},
         mode=options.mode.value,
         mode_source=options.mode_source,
-        limits={"steps": options.max_steps},
+        limits=_limits(options),
         trusted=False,
     )
     telling.tell(None, fact)
+
+
+def _limits(options: Options) -> dict[str, Any]:
+    """Return the limits of a run as they are recorded; what is absent is no limit [E-80]."""
+    money = options.spend_limit
+    return {"steps": options.max_steps} | ({} if money is None else {"money_usd": float(money)})
 
 
 def _child_environment(options: Options) -> dict[str, str]:

@@ -25,6 +25,7 @@ from stella.turn.prelude import Prelude
 from stella.turn.prelude import advice
 from stella.turn.prelude import said
 from stella.turn.prompt import headed
+from stella.turn.purse import Purse
 from stella.turn.questions import AskPlugin
 from stella.turn.questions import CheckPaths
 from stella.turn.questions import Heard
@@ -94,6 +95,7 @@ class Asking:
     tally: Tally
     book: ChangeBook
     seating: Seating = field(default_factory=Seating)
+    purse: Purse = field(default_factory=Purse)
     seat: str = WORKER
     table: dict[Signal, bool | int] = field(init=False)
     published: list[PublishedSignal] = field(default_factory=list)
@@ -101,7 +103,9 @@ class Asking:
 
     def __post_init__(self) -> None:
         """Open the table with the facts of the host [D-12]."""
-        self.table = opening_table(test_command=self.test_command, metered=False)
+        self.table = opening_table(
+            test_command=self.test_command, metered=self.purse.limit is not None
+        )
 
     def before(self, turn_id: str, number: int) -> Turn[Prelude]:
         """Dispatch the stages before the turn and return what they give it [D-23, D-29 to D-32]."""
@@ -196,7 +200,13 @@ class Asking:
 
     def _ask(self, at: _At, request: Request) -> Turn[BeforeTurnAnswer | AfterTurnAnswer | Silence]:
         """Ask a member once and tell what came, also when the run is cancelled [Q-17]."""
-        question = AskPlugin(member=at.member.name, turn=at.turn, seat=self.seat, request=request)
+        question = AskPlugin(
+            member=at.member.name,
+            turn=at.turn,
+            seat=self.seat,
+            purse=self.purse.after(self.tally),
+            request=request,
+        )
         try:
             heard = yield from ask(question)
         except Cancelled as cancelled:

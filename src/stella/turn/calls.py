@@ -74,7 +74,7 @@ class Dispatch:
                 for start in range(0, len(group), limits.GROUP_WIDTH):
                     yield from self._group(group[start : start + limits.GROUP_WIDTH])
         except Cancelled:
-            yield from self._close()
+            yield from self.close("the run was cancelled")
             raise
 
     @property
@@ -174,7 +174,8 @@ class Dispatch:
         )
         yield from tell(self.turn, fact, durable=not self.started.get(call.call_id, True))
 
-    def _close(self) -> Turn[None]:
+    def close(self, why: str) -> Turn[None]:
+        """Give every call that has none a result that says why it was not made [E-15]."""
         for call in self.calls:
             if call.call_id in self.results:
                 continue
@@ -185,9 +186,7 @@ class Dispatch:
                 yield from self._finish(ran_as, ran.output, ran.duration_ms)
                 continue
             if call.call_id not in self.started:
-                output = failed(
-                    ErrorClass.NOT_EXECUTED, "the run was cancelled before this call started"
-                )
+                output = failed(ErrorClass.NOT_EXECUTED, f"{why} before this call started")
                 yield from self._request(call)
             elif self.started[call.call_id]:
                 output = failed(ErrorClass.CANCELLED, "cancelled", data={"effect": "none"})

@@ -7,6 +7,7 @@ between. A fault of a plugin never aborts a turn and never becomes `met` [W-50].
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from decimal import Decimal
 from typing import assert_never
 
 from stella.message import Message
@@ -38,6 +39,7 @@ from stella.turn.loop import TurnSetup
 from stella.turn.loop import turn
 from stella.turn.prelude import Prelude
 from stella.turn.prompt import guarded
+from stella.turn.purse import Purse
 from stella.turn.questions import Inspect
 from stella.turn.questions import Inspection
 from stella.turn.questions import TakeBaseline
@@ -89,7 +91,7 @@ class RunSetup:
 
     `first_turn` is the number of the next turn of the session [E-2]. `model` is the worker's
     model, `models` those of the seats that have one of their own [D-50]; `hooks` says who listens
-    to what, in dispatch order.
+    to what, in dispatch order; `spend_limit` are USD [E-80].
     """
 
     goal: str
@@ -102,6 +104,7 @@ class RunSetup:
     tools_sha256: str
     models: Mapping[str, str] = field(default_factory=dict)
     seating: Seating = field(default_factory=Seating)
+    spend_limit: Decimal | None = None
     composition: Composition | None = None
     bound: PipelineBound | None = None
     host_max_holds: int = 0
@@ -148,6 +151,11 @@ class _Run:
     outcome: Outcome | None = None
     standing: Standing | None = None
     strayed: set[str] = field(default_factory=set)
+
+    @property
+    def purse(self) -> Purse:
+        """What the run may spend from its beginning [E-80]."""
+        return Purse.of(self.setup.spend_limit)
 
     def end(self, status: RunStatus, by: str | None = None, refusal: str = "") -> RunEnd:
         return RunEnd(
@@ -198,6 +206,7 @@ def _rounds(state: _Run, composition: Composition) -> Turn[None]:
         tally=state.tally,
         book=state.book,
         seating=setup.seating,
+        purse=state.purse,
     )
     correction: Correction | None = None
     while True:
@@ -248,6 +257,7 @@ def _turn(
             scope=tuple(prelude.scope),
             strayed=state.strayed,
             max_steps=setup.max_steps,
+            purse=state.purse.after(state.tally),
             concurrent=setup.concurrent,
             tools_sha256=setup.tools_sha256,
             hooks=state.hooks,
@@ -260,6 +270,13 @@ def _turn(
     state.tally.add(end.tally)
     state.book.absorb(end.changes)
     return end
+
+
+def _ceiling(state: _Run, end: TurnEnd) -> Ceiling | None:
+    """Return the limit that forbids a further round: the turn's own, or no money left [Q-4]."""
+    if end.cause in CEILINGS:
+        return CEILINGS[end.cause]
+    return Ceiling.MONEY if state.purse.after(state.tally).empty else None
 
 
 def _judged(
@@ -295,7 +312,7 @@ def _judged(
         holds_spent=state.holds,
         host_max_holds=state.setup.host_max_holds,
         progress=moved,
-        ceiling=CEILINGS.get(end.cause) if end.cause else None,
+        ceiling=_ceiling(state, end),
     )
     continuation = again(verdict, facts, composition.grant)
     held = continuation.again if isinstance(continuation, Another) else None

@@ -38,6 +38,7 @@ from stella.turn.hooks import Hooks
 from stella.turn.hooks import Where
 from stella.turn.hooks import told_at_the_end
 from stella.turn.prompt import CONTINUE
+from stella.turn.purse import Purse
 from stella.turn.questions import AskModel
 from stella.turn.questions import tell
 from stella.turn.seats import WORKER
@@ -71,7 +72,7 @@ class TurnSetup:
     and `model` say who is asked [D-31]. `agent` is None for the lead; a sub-agent's turn bears
     its agent's id, and the hooks of turns and the Stop gate are not for it [Q-9, E-35]. `refused`
     is why a hook lets no turn begin [E-10]. `scope` are the paths that plugins advise to stay in
-    [D-32]; `strayed` are those outside that were told of already.
+    [D-32]; `strayed` are those outside that were told of already. `purse` is what it may spend.
     """
 
     turn: str
@@ -83,6 +84,7 @@ class TurnSetup:
     scope: tuple[str, ...] = ()
     strayed: set[str] = field(default_factory=set)
     max_steps: int
+    purse: Purse = field(default_factory=Purse)
     concurrent: frozenset[str]
     tools_sha256: str
     hooks: Hooks = field(default_factory=Hooks)
@@ -182,9 +184,14 @@ def _steps(setup: TurnSetup, transcript: Transcript, state: _State) -> Turn[_End
     while True:
         if state.steps == setup.max_steps:
             return _stopped(setup)
+        if setup.purse.crossed(state.tally) is not None:
+            return _poor(setup, state)
         reply = yield from _model(setup, transcript, state)
         if isinstance(reply, NoReply):
             return _failed(reply)
+        if setup.purse.crossed(state.tally) is not None:
+            yield from _paid_for(setup, transcript, state, reply)
+            return _poor(setup, state)
         if reply.tool_calls:
             yield from _dispatch(setup, transcript, state, reply)
             continue
@@ -251,7 +258,24 @@ def _model(setup: TurnSetup, transcript: Transcript, state: _State) -> Turn[Repl
     return reply
 
 
-def _dispatch(setup: TurnSetup, transcript: Transcript, state: _State, reply: Reply) -> Turn[None]:
+def _paid_for(setup: TurnSetup, transcript: Transcript, state: _State, reply: Reply) -> Turn[None]:
+    """Take in the reply that crossed a limit: its text is kept, its calls are not made [E-12]."""
+    if reply.tool_calls:
+        why = setup.purse.crossed(state.tally)
+        yield from _dispatch(setup, transcript, state, reply, unmade=why)
+    elif reply.text.strip():
+        transcript.append(Message(role=Role.ASSISTANT, content=reply.text))
+    state.parts.append(reply.text)
+
+
+def _dispatch(
+    setup: TurnSetup,
+    transcript: Transcript,
+    state: _State,
+    reply: Reply,
+    unmade: str | None = None,
+) -> Turn[None]:
+    """Have the calls of a reply run, or closed with the reason why none is made."""
     calls = tuple(
         Asked(call_id=f"{setup.turn}.c{state.calls + n}", name=call.name, input=call.input)
         for n, call in enumerate(reply.tool_calls, 1)
@@ -271,7 +295,7 @@ def _dispatch(setup: TurnSetup, transcript: Transcript, state: _State, reply: Re
         agent=setup.agent,
     )
     try:
-        yield from dispatch.run()
+        yield from dispatch.run() if unmade is None else dispatch.close(unmade)
     finally:
         # Also after a cancel: every call has exactly one result in the transcript [E-15].
         transcript.append(Message(role=Role.TOOL, tool_results=dispatch.answers))
@@ -286,6 +310,11 @@ def _use(answer: Answered, calls: tuple[Asked, ...]) -> ToolUse:
 def _stopped(setup: TurnSetup) -> _Ending:
     sentence = SENTENCES[Cause.STEP_LIMIT].format(limit=setup.max_steps)
     return _Ending(status=TurnStatus.STOPPED, cause=Cause.STEP_LIMIT, sentence=sentence)
+
+
+def _poor(setup: TurnSetup, state: _State) -> _Ending:
+    sentence = setup.purse.crossed(state.tally) or ""
+    return _Ending(status=TurnStatus.STOPPED, cause=Cause.MONEY_LIMIT, sentence=sentence)
 
 
 def _failed(reply: NoReply) -> _Ending:

@@ -21,6 +21,7 @@ from stella.turn.facts import CallJudged
 from stella.turn.facts import ChangedArtifact
 from stella.turn.facts import Fact
 from stella.turn.plugin_facts import ServedCall
+from stella.turn.purse import Purse
 from stella.turn.tally import Tally
 from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
@@ -231,12 +232,14 @@ class Heard:
 class AskPlugin(Ask[Heard]):
     """Send a member its request; a fresh process answers or falls silent [D-15].
 
-    `turn` is the turn it is asked for; `seat` runs that turn, so no child of it may [D-52].
+    `turn` is the turn it is asked for; `seat` runs that turn, so no child of it may [D-52];
+    `purse` is what turns under it may spend [D-54, E-94].
     """
 
     member: str
     turn: str
     seat: str
+    purse: Purse = field(default_factory=Purse)
     request: Request
 
 

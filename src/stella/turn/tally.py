@@ -48,6 +48,16 @@ class Tally:
         self._money += other._money  # noqa: SLF001  # the same class
 
     @property
+    def known_usd(self) -> Decimal:
+        """The part of the cost that is known, exact."""
+        return self._money
+
+    @property
+    def unpriced(self) -> int:
+        """How many calls have no known cost [E-82]."""
+        return self._counts["unpriced_calls"]
+
+    @property
     def usage(self) -> UsageTotal:
         """The counts and the part of the cost that is known."""
         return UsageTotal(known_cost_usd=self._rounded(), **self._counts)

@@ -78,6 +78,7 @@ class _Run(click.Command):
 @click.option("--tier", multiple=True, metavar="NAME=MODEL", help="Model of a tier; repeatable.")
 @_option("--permissions", "read-only, workspace (default) or all.", "MODE")
 @_option("--max-steps", f"Model calls of one turn, 1 to {limits.STEPS_MAX}.", "N")
+@_option("--spend-limit", "Money that the run may spend.", "USD")
 @_option("--pipeline", "Plugins that wrap the run.", "NAME[,NAME]")
 @click.option("--no-pipeline", is_flag=True, help="Run without a pipeline, whatever settings name.")
 @_option("--test-command", "The test that the plugins are granted.", "TEXT")
@@ -95,6 +96,8 @@ def command(ctx: click.Context, /, **flags: object) -> int:
     options = (param for param in ctx.command.params if isinstance(param, click.Option))
     known = tuple(name for option in options for name in option.opts)
     named = {key: value for key, value in flags.items() if key in Given.__dataclass_fields__}
+    if named.get("spend_limit") is None:
+        named["spend_limit"] = around.env.get("STELLA_SPEND_LIMIT") or None
     given = Given(behind=ctx.obj, **named)  # type: ignore[arg-type]  # click's own types
     workspace = workspace_of(_text(flags["workspace"]), around)
     settings = load(around.home, workspace, around.env)
@@ -111,6 +114,7 @@ def command(ctx: click.Context, /, **flags: object) -> int:
         mode=asked.mode,
         mode_source=asked.mode_source,
         max_steps=asked.max_steps,
+        spend_limit=asked.spend_limit,
         pipeline=asked.pipeline,
         umask=around.umask,
         tiers=settings.tiers,
