@@ -29,6 +29,7 @@ from tests.making.processes import marked
 from tests.making.processes import new_mark
 from tests.making.processes import read
 from tests.making.processes import wardens
+from tests.making.repositories import git
 from tests.making.sessions import options
 from tests.making.zoo import NAME
 from tests.making.zoo import caged
@@ -72,6 +73,19 @@ def resident_kib(pid: int) -> int:
     """The resident memory of a process."""
     pages = int(read(f"/proc/{pid}/statm").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+def candidates(root: Path) -> dict[str, int]:
+    """How many work trees and branches git knows in a workspace, and what the host has there."""
+    own = root / ".stella"
+    notes = list(own.glob("private/candidates/*"))
+    return {
+        "worktrees": git(root, "worktree", "list", "--porcelain").count("worktree "),
+        "branches": git(root, "branch", "--list", "--all").count("\n"),
+        "candidates": len([path for path in own.glob("candidates/*") if path.is_dir()]),
+        "registrations": len([path for path in notes if path.is_file()]),
+        "stages": len([path for path in notes if path.is_dir()]),
+    }
 
 
 def state(mark: str) -> dict[str, Any]:
