@@ -182,6 +182,7 @@ def package(
     argv: tuple[str, ...],
     point: Point,
     files: Mapping[str, bytes],
+    *,
     secs: int = 20,
     rights: Rights | None = None,
 ) -> Path:
@@ -230,7 +231,7 @@ class Cage:
             script(self.root.parent / "replies.jsonl", *lines),
             env=self.env,
             prompt=goal,
-            pipeline=Pipeline(names=(NAME,), test_command=test),
+            pipeline=Pipeline(names=(NAME,), test_command=test, watch=("a.txt",) if test else ()),
         )
 
     def visit(
@@ -282,7 +283,7 @@ def cage(
     if tracked is not None:
         repository(made.root, dict(tracked))
     wish = Wish(
-        source=package(folder / "package", argv, point, files, secs, rights),
+        source=package(folder / "package", argv, point, files, secs=secs, rights=rights),
         scope=Scope.PROJECT,
         places=places(made.home, made.root),
         path_value=made.env["PATH"],

@@ -61,7 +61,8 @@ class Caller:
     """One animal: its program, the pattern of its fault's line, and what its calls got.
 
     `got` is a pattern for the words, with a blank behind each; `said` stands in the details of the
-    refusals, one by one. `turns` are what the model says in the turns that it asks for.
+    refusals, one by one. `turns` are what the model says in the turns that it asks for, `test` the
+    command of the test that is granted, which needs a `tracked` tree to watch.
     """
 
     program: str
@@ -146,6 +147,7 @@ CALLERS: Final = {
     "a test of somebody's tree": Caller(
         program='ask("run_test", candidate="/etc")\nask("run_test", candidate="c-00")\ntell(good)',
         test="true",
+        tracked=True,
         got="unavailable unavailable ",
         said=('"/etc" is neither host-tree', '"c-00" is neither'),
     ),
@@ -163,9 +165,14 @@ CALLERS: Final = {
         tracked=True,
     ),
     "handles of a mebibyte": Caller(
-        program='for _ in range(3): ask("adopt_candidate", candidate="x" * 2**20)\ntell(good)',
-        got="(unavailable ){3}",
-        said=("unknown_handle",) * 3,
+        program='for call in ("adopt_candidate", "run_test"):\n'
+        '    for _ in range(2): ask(call, candidate="x" * 2**20)\n'
+        "tell(good)",
+        test="true",
+        tracked=True,
+        got="(unavailable ){4}",
+        said=('xx [1048376 more characters]" is no live candidate',) * 2
+        + ('xx [1048376 more characters]" is neither',) * 2,
     ),
     # no answer
     "a call as the last document": Caller(
@@ -195,7 +202,7 @@ CALLERS: Final = {
         program='tell(line("judge", verdict="met"), good)', line="Decode: .*unknown-token: call"
     ),
     "a call that is an answer too": Caller(
-        program='tell(json.dumps({**json.loads(emit()), **json.loads(good)}))',
+        program="tell(json.dumps({**json.loads(emit()), **json.loads(good)}))",
         line="Decode: .*mixed-message",
     ),
     "a payload too deep": Caller(
