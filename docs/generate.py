@@ -46,10 +46,13 @@ from stella.process import environment
 from stella.wire import after_turn
 from stella.wire import before_turn
 from stella.wire import driver
+from stella.wire import event
 from stella.wire import evidence
 from stella.wire import grant
+from stella.wire import hook
 from stella.wire import host_call
 from stella.wire import host_result
+from stella.wire import occasion
 from stella.wire import points
 from stella.wire.grade import Grade
 from stella.wire.silence import FaultCode
@@ -74,23 +77,28 @@ class Unwritable(Exception):
 
 ROOMS: Final[tuple[ModuleType, ...]] = (
     *(plugin, loop, drivers, oracle, subloop, programs, runtime, capability, package),
-    *(before_turn, after_turn, grant, evidence, host_call, host_result, driver),
+    *(before_turn, after_turn, grant, evidence, host_call, host_result, event, driver),
 )
 """The modules whose public tables an author writes or reads."""
 
-INTERNAL: Final = {"Artifact", "Tampered", "EvidenceSet", "Served"}
-"""Tables without a key, or of the host's own that no message carries."""
+INTERNAL: Final = {"Artifact", "Tampered", "EvidenceSet", "Served", "Dropped"}
+"""Tables without a key, told in prose, or of the host's own that no message carries."""
 
-TABLES: Final[tuple[type[msgspec.Struct], ...]] = tuple(
-    kind
-    for room in ROOMS
-    for name, kind in vars(room).items()
-    if isinstance(kind, type)
-    and issubclass(kind, msgspec.Struct)
-    and kind.__module__ == room.__name__
-    and not name.startswith("_")
-    and name not in INTERNAL
+TABLES: Final[tuple[type[msgspec.Struct], ...]] = (
+    *(
+        kind
+        for room in ROOMS
+        for name, kind in vars(room).items()
+        if isinstance(kind, type)
+        and issubclass(kind, msgspec.Struct)
+        and kind.__module__ == room.__name__
+        and not name.startswith("_")
+        and name not in INTERNAL
+    ),
+    occasion.Called,
+    hook.DenyEvidence,
 )
+"""Those of the rooms; of hooks only what is no row of the one table they have."""
 
 VOCABULARIES: Final[tuple[type[Enum], ...]] = (
     *(Grade, evidence.Flip, grant.TestBaseline, points.Refusal),
@@ -120,8 +128,12 @@ ANCHORS: Final[dict[type, str]] = {
     package.ShippedRecord: "tools-skills-records",
     package.Configure: "configure",
 }
+FIRST_KEYS: Final = ("tool", "toolResult", "finalText")
+"""Keys of hooks that stand before those that say what the hook belongs to."""
+NOTHING: Final = "\N{EN DASH}"
 WIDTHS: Final = {limits.U8_MAX: "u8", limits.U32_MAX: "u32", limits.U64_MAX: "u64"}
 SIMPLE: Final = {str: "string", bool: "boolean", object: "any value"}
+ANYTHING: Final = (object, Any)
 
 
 def shown(kind: Any, page: str, *, many: bool = False) -> str:
@@ -137,7 +149,7 @@ def shown(kind: Any, page: str, *, many: bool = False) -> str:
     if origin is tuple:
         return f"list of {shown(args[0], page, many=True)}"
     if origin is dict:
-        held = "" if args[1] is object else f" of {shown(args[1], page, many=True)}"
+        held = "" if args[1] in ANYTHING else f" of {shown(args[1], page, many=True)}"
         return f"table{held}" if page == "manifest.md" else f"object{held}"
     plural = "s" if many else ""
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -274,6 +286,38 @@ def stages(page: str) -> Iterator[str]:
     )
 
 
+def occasions(page: str) -> Iterator[str]:
+    """Yield the hooks: when each comes, what it takes, its own keys, what a failure means."""
+    del page
+    yield from rows(
+        ("Hook", "When", "May answer", "Its own keys", "When it fails to decide"),
+        (
+            (
+                f"`{kind.event.value}`",
+                MEANINGS["hooks"][kind.event.value]["when"],
+                _decisions(kind.event),
+                _own(kind),
+                MEANINGS["hooks"][kind.event.value]["fails"],
+            )
+            for kind in occasion.OCCASIONS
+        ),
+    )
+
+
+def _decisions(event: points.Hook) -> str:
+    taken = hook.ACTIONS[event]
+    if event is points.Hook.SESSION_START:
+        return "text"
+    if set(taken) == set(hook.Action):
+        return "all four"
+    return " ".join(f"`{action.value}`" for action in taken) or NOTHING
+
+
+def _own(kind: type[occasion.Occasion]) -> str:
+    names = (field.encode_name for field in msgspec.structs.fields(kind))
+    return " ".join(f"`{name}`" for name in names if name not in FIRST_KEYS) or NOTHING
+
+
 def sections(page: str) -> Iterator[str]:
     """Yield the sections no package may set."""
     del page
@@ -326,7 +370,7 @@ def bounds(page: str) -> Iterator[str]:
 
 
 def _number(row: dict[str, str]) -> str:
-    value = getattr(limits, row["name"]) if "name" in row else row["value"]
+    value = getattr(limits, row["name"])
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -355,6 +399,7 @@ REGIONS: Final[dict[str, Callable[[str], Lines]]] = {
     "ladder": ladder,
     "signals": signals,
     "stages": stages,
+    "occasions": occasions,
     "closed sections": sections,
     "rules": rules,
     "report": told,
@@ -379,6 +424,7 @@ def complete() -> None:
         for name in groups.keys() | MEANINGS[part].keys():
             _same(f"{part}.{name}", groups.get(name, set()), set(MEANINGS[part].get(name, ())))
     _same("rules", set(codes.CODES), set(MEANINGS["rules"]))
+    _same("hooks", {it.value for it in points.Hook}, set(MEANINGS["hooks"]))
 
 
 def _same(place: str, types: set[str], meanings: set[str]) -> None:

@@ -66,6 +66,7 @@ def printing(text: str, *more: str) -> tuple[str, ...]:
         ),
     ],
 )
+@pytest.mark.behaviour("K-200")
 def test_a_plugin_that_differs_in_one_place_fails(
     right: str, wrong: str, said: str, tmp_path: Path
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_plugin_that_differs_in_one_place_fails(
         ("", "not one JSON document"),
     ],
 )
+@pytest.mark.behaviour("K-200", "K-202")
 def test_an_answer_is_equal_as_a_json_value_of_exact_types(
     answer: str, said: str | None, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ def test_stderr_beside_an_answer_is_compared_only_when_the_vector_says_so(tmp_pa
     assert conformance("--testdata", folder, "--", *plugin).returncode == 1
 
 
+@pytest.mark.behaviour("K-202")
 def test_a_plugin_sees_path_alone_and_a_fresh_copy_of_the_workspace(tmp_path: Path) -> None:
     code = (
         "import os, pathlib, sys; root = pathlib.Path(sys.stdin.read()); "
@@ -161,6 +164,7 @@ def test_a_vector_with_host_calls_fails_and_says_that_it_is_not_run(tmp_path: Pa
         ({"stderr_txt": "no"}, "01-x: has no 01-x.request.json"),
     ],
 )
+@pytest.mark.behaviour("K-200")
 def test_a_folder_that_is_no_set_of_vectors_is_refused(
     parts: dict[str, str], said: str, tmp_path: Path
 ) -> None:

@@ -20,12 +20,19 @@ from stella.wire.envelope import PointAnswer
 from stella.wire.envelope import read_message
 from stella.wire.envelope import read_request
 from stella.wire.envelope import write_request
+from stella.wire.event import read_event
+from stella.wire.event import write_event
 from stella.wire.evidence import ObservedEvidence
 from stella.wire.grant import CandidateGrant
 from stella.wire.grant import TestPlan
+from stella.wire.hook import Action
+from stella.wire.hook import NoOpinion
+from stella.wire.hook import read_decision
 from stella.wire.host_call import HostCall
 from stella.wire.host_result import read_result
 from stella.wire.host_result import write_result
+from stella.wire.occasion import read_payload
+from stella.wire.occasion import write_payload
 from stella.wire.points import HOST_STAGES
 from stella.wire.points import Call
 from stella.wire.points import DriverVerb
@@ -106,9 +113,20 @@ def driver_result(case: str, data: bytes) -> object:
     return codec.parse(write_driver_result(read_driver_result(data)))
 
 
-def free(case: str, data: bytes) -> object:
-    """Hooks and events as plain data."""
-    return codec.parse(data)
+def hook(case: str, data: bytes) -> object:
+    """A payload, named as its hook, or a decision, `decision <hook> …`."""
+    kind, *more = case.split()
+    if kind == "decision":
+        decision = read_decision(Hook(more[0]), data)
+        assert not isinstance(decision, NoOpinion)
+        return codec.plain(decision)
+    scene, occasion = read_payload(data)
+    assert occasion.event is Hook(kind)
+    return codec.parse(write_payload(scene, occasion))
+
+
+def event(case: str, data: bytes) -> object:
+    return codec.parse(write_event(read_event(data)))
 
 
 READERS: dict[str, Callable[[str, bytes], object]] = {
@@ -117,8 +135,8 @@ READERS: dict[str, Callable[[str, bytes], object]] = {
     "parts": part,
     "host_calls": host_call,
     "host_results": host_result,
-    "hooks": free,
-    "events": free,
+    "hooks": hook,
+    "events": event,
     "driver_session": session,
     "driver_calls": driver_call,
     "driver_results": driver_result,
@@ -132,7 +150,8 @@ def test_the_corpus_has_its_sections_and_every_word() -> None:
     assert CORPUS["protocol_version"] == 1
     words = CORPUS["vocabulary"]
     assert words["stage"] == [*HOST_STAGES, "triage-lite"]
-    assert words["hook"] == [hook.value for hook in Hook]
+    assert words["hook"] == [each.value for each in Hook]
+    assert words["action"] == [action.value for action in Action]
     for section in SECTIONS:
         assert CORPUS[section], section
         assert all(set(entry) == {"case", "message"} for entry in CORPUS[section])
@@ -140,7 +159,7 @@ def test_the_corpus_has_its_sections_and_every_word() -> None:
         assert len(cases) == len(set(cases))
 
 
-def test_the_corpus_has_every_call_verb_and_refusal() -> None:
+def test_the_corpus_has_every_call_verb_hook_decision_and_refusal() -> None:
     assert isinstance(CORPUS, dict)
 
     def values(section: str, *path: str) -> set[Any]:
@@ -157,6 +176,8 @@ def test_the_corpus_has_every_call_verb_and_refusal() -> None:
     refusals = {refusal.value for refusal in Refusal}
     assert values("host_results", "err", "refusal") == refusals | {None}
     assert values("driver_results", "err", "refusal") == refusals | {None}
+    assert values("hooks", "event") == {each.value for each in Hook} | {None}
+    assert values("hooks", "action") == {action.value for action in Action} | {None}
     assert set(PARTS) == {entry["case"].split()[0] for entry in CORPUS["parts"]}
 
 

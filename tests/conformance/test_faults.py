@@ -79,6 +79,12 @@ def heard(done: Completed, *chunks: bytes) -> AfterTurnAnswer | Silence:
             ("after_turn", "before_turn"),
         ),
         (body(b'"protocol_version":99,%s' % EVIDENCE), "ProtocolVersion", ("99", "1")),
+        (
+            body(b'"protocol_version":2,"verdict":"met",%s' % EVIDENCE),
+            "ProtocolVersion",
+            ("2", "1"),
+        ),
+        (b'{"point":"mid_turn","body":{"protocol_version":2}}', "ProtocolVersion", ("2", "1")),
         (b"", "NoResponse", ()),
         (ANSWER[:-1], "NoResponse", ("cut off",)),
         (b'{"call":"recall","id":1,"args":{"goal":"g"}}', "UnannouncedCall", ("recall",)),

@@ -57,7 +57,7 @@ def test_there_are_enough_vectors_and_refusals_among_them() -> None:
 
 
 @pytest.mark.parametrize("path", VECTORS, ids=stem)
-@pytest.mark.behaviour("K-76")
+@pytest.mark.behaviour("K-76", "K-203")
 def test_the_host_and_the_plugin_agree_on_what_a_request_is(path: Path, tmp_path: Path) -> None:
     """[K-203]"""
     refused = path.with_name(f"{stem(path)}.refusal.txt").exists()
@@ -74,6 +74,7 @@ ANSWERED = [path for path in VECTORS if path.with_name(f"{stem(path)}.expected.j
 
 
 @pytest.mark.parametrize("path", ANSWERED, ids=stem)
+@pytest.mark.behaviour("K-202", "K-203")
 def test_every_answer_comes_through_the_hosts_own_socket(path: Path, tmp_path: Path) -> None:
     """[K-203, K-200, K-202]"""
     root = workspace(path, tmp_path)

@@ -24,10 +24,16 @@ from stella.wire.driver import read_driver_result
 from stella.wire.envelope import PointAnswer
 from stella.wire.envelope import read_message
 from stella.wire.envelope import read_request
+from stella.wire.event import read_event
+from stella.wire.event import write_event
 from stella.wire.evidence import Flip
+from stella.wire.hook import read_decision
 from stella.wire.host_call import HostCall
 from stella.wire.host_result import read_result
+from stella.wire.occasion import read_payload
+from stella.wire.occasion import write_payload
 from stella.wire.points import Call
+from stella.wire.points import Hook
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
@@ -128,18 +134,25 @@ def end(line: str) -> None:
     assert isinstance(read_driver_message(line.encode()), DriverEnd)
 
 
-def plain(line: str) -> None:
-    """Hooks, decisions and events, as data alone."""
-    assert isinstance(codec.parse(line.encode()), dict)
+def told(line: str) -> None:
+    """A hook's payload, byte for byte as the host writes it."""
+    assert write_payload(*read_payload(line.encode())) == f"{line}\n".encode()
+
+
+def event(line: str) -> None:
+    assert write_event(read_event(line.encode())) == f"{line}\n".encode()
 
 
 READERS: dict[str, Callable[[str], Any]] = {
     "request": lambda line: read_request(line.encode()),
     "answer": answer,
     "call": call,
-    "hook": plain,
-    "decision": plain,
-    "event": plain,
+    "hook": told,
+    "event": event,
+    **{
+        f"decision {it.value}": lambda line, it=it: read_decision(it, line.encode())  # type: ignore[misc]
+        for it in (Hook.PRE_TOOL_USE, Hook.PRE_COMPACT, Hook.STOP)
+    },
     "drive": lambda line: read_drive(line.encode()),
     "drive-ask": ask,
     "drive-end": end,

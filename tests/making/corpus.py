@@ -1,7 +1,7 @@
 """The message corpus: every kind of message once at least, for codecs in other languages [W-56].
 
-The messages are made from the wire's own values, never written by hand, save for hooks and
-events. Keys inside messages are sorted here; on the wire they have the order of the types.
+The messages are made from the wire's own values, never written by hand. Keys inside messages are
+sorted here; on the wire they have the order of the types.
 """
 
 import json
@@ -31,12 +31,14 @@ from stella.wire.driver import write_driver_result
 from stella.wire.envelope import Answer
 from stella.wire.envelope import Request
 from stella.wire.envelope import write_request
+from stella.wire.event import write_event
 from stella.wire.evidence import Flip
 from stella.wire.evidence import ObservedEvidence
 from stella.wire.grant import HOST_TREE
 from stella.wire.grant import CandidateGrant
 from stella.wire.grant import TestBaseline
 from stella.wire.grant import TestPlan
+from stella.wire.hook import Action
 from stella.wire.host_call import AdoptArgs
 from stella.wire.host_call import CallArgs
 from stella.wire.host_call import ChildTurnArgs
@@ -57,6 +59,7 @@ from stella.wire.host_result import RecallOk
 from stella.wire.host_result import RefusedCall
 from stella.wire.host_result import RunTestOk
 from stella.wire.host_result import write_result
+from stella.wire.occasion import write_payload
 from stella.wire.points import COUNTS
 from stella.wire.points import HOST_STAGES
 from stella.wire.points import PROTOCOL_VERSION
@@ -66,6 +69,9 @@ from stella.wire.points import Hook
 from stella.wire.points import Point
 from stella.wire.points import Refusal
 from stella.wire.points import Signal
+from tests.making.told import DECISIONS
+from tests.making.told import EVENTS
+from tests.making.told import OCCASIONS
 from tests.making.vectors import VECTORS
 
 Entry = dict[str, Any]
@@ -98,8 +104,11 @@ def corpus() -> dict[str, Any]:
         "host_results": [
             _entry(name, _plain(write_result(it))) for name, it in _host_results().items()
         ],
-        "hooks": [_entry(*pair) for pair in _HOOKS.items()],
-        "events": [_entry(*pair) for pair in _EVENTS.items()],
+        "hooks": [
+            *(_entry(name, _plain(write_payload(*it))) for name, it in OCCASIONS.items()),
+            *(_entry(name, codec.plain(it)) for name, it in DECISIONS.items()),
+        ],
+        "events": [_entry(name, _plain(write_event(it))) for name, it in EVENTS.items()],
         "driver_session": [_entry(name, it) for name, it in _driver_session().items()],
         "driver_calls": [
             _entry(verb.value, codec.plain(DriverAsk(call=verb, id=number)))
@@ -150,7 +159,7 @@ def _vocabulary() -> dict[str, list[str]]:
         "signal": _words(Signal),
         "stage": [*HOST_STAGES, "triage-lite"],
         "hook": _words(Hook),
-        "action": ["allow", "modify", "deny", "require_approval"],
+        "action": _words(Action),
         "driver_verb": _words(DriverVerb),
     }
 
@@ -353,50 +362,6 @@ def _tested(*, passed: bool, code: int | None, tail: str) -> RunTestOk:
         duration_ms=412,
         output_tail=tail,
     )
-
-
-_TOOL: Final = {"name": "bash", "input": {"command": "git push"}, "read_only": False}
-_HOOKS: Final[dict[str, Entry]] = {
-    "PreToolUse": {
-        "event": "PreToolUse",
-        "cwd": "/home/dev/shop",
-        "tool": _TOOL,
-        "session_id": "ses-1",
-        "turn_id": "t1",
-        "call_id": "t1.c4",
-    },
-    "decision allow": {"action": "allow"},
-    "decision modify": {
-        "action": "modify",
-        "payload": {"input": {"command": "git push --dry-run"}},
-    },
-    "decision deny": {
-        "action": "deny",
-        "reason": "pushes need a review",
-        "evidence": {
-            "witness": "tests/test_week.py",
-            "command": ["pytest", "-q"],
-            "flip": "not_achieved",
-            "digest": "sha256:9f2c",
-        },
-    },
-    "decision require_approval": {
-        "action": "require_approval",
-        "reason": "this reaches a remote",
-    },
-}
-_EVENTS: Final[dict[str, Entry]] = {
-    "event": {
-        "id": "evt_ses-1_42",
-        "name": "tool.call.completed",
-        "timestamp": "2025-03-04T10:11:12.345Z",
-        "session_id": "ses-1",
-        "turn_id": "t-3",
-        "sequence": 42,
-        "payload": {"tool": "bash", "ok": True},
-    },
-    "dropped": {"dropped": 3},
-}
 
 
 def _driver_session() -> dict[str, object]:

@@ -5,11 +5,14 @@ processes; only the model is scripted. A good answer makes the run `met` after t
 fault that counted as one would show.
 """
 
+import json
 import os
 import sys
 from collections.abc import Callable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from typing import Final
@@ -26,16 +29,21 @@ from stella.roster.lock import AcceptedBy
 from stella.roster.scope import Scope
 from stella.roster.scope import places
 from stella.session.drive import Drive
+from stella.session.options import Options
 from stella.session.options import Pipeline
+from stella.session.result import HostCallRow
 from stella.session.session import Finished
 from stella.turn.facts import Fact
 from stella.turn.facts import MessageAppended
 from stella.turn.plugin_facts import Exchanged
 from stella.turn.plugin_facts import PluginFaulted
+from stella.turn.plugin_facts import ServedCall
 from stella.wire.points import Point
 from tests.making.processes import children
 from tests.making.processes import marked
 from tests.making.processes import new_mark
+from tests.making.repositories import repository
+from tests.making.sessions import Line
 from tests.making.sessions import calls
 from tests.making.sessions import finished
 from tests.making.sessions import options
@@ -77,6 +85,21 @@ HERD: Final = Path(__file__).parents[1] / "zoo" / "herd"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rights:
+    """What an animal's manifest lets it ask: the calls, and its roles with their tiers."""
+
+    calls: Sequence[str] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+    def tables(self, loop: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the tables of a manifest that say so."""
+        listed = {"calls": list(self.calls)} if self.calls else {}
+        roles = {name: {"tier": tier} for name, tier in self.roles.items()}
+        more = {"subloop": {"stages": ["think"]}, "roles": roles} if roles else {}
+        return {"loop": {**loop, **listed}, **more}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
     """A run that is over: what came of it, what a person saw, and what is left."""
 
@@ -101,12 +124,38 @@ class Visit:
         told = [fact.text for fact in self.done.told if isinstance(fact, MessageAppended)]
         return any(TIP in text for text in told)
 
+    @property
+    def asked(self) -> Exchanged:
+        """The one exchange with the animal."""
+        (exchange,) = (fact for fact in self.done.told if isinstance(fact, Exchanged))
+        return exchange
+
+    @property
+    def served(self) -> tuple[ServedCall, ...]:
+        """Its host calls, in the order in which they were served."""
+        return self.asked.calls
+
+    def _refusals(self) -> None:
+        """Hold that every refused call is in the result and in the journal [D-49, W-35]."""
+        refused = [(c.call.value, c.refusal) for c in self.served if c.refusal is not None]
+        told = [(call, it.refusal.value, it.detail) for call, it in refused]
+        rows = [row for row in self.done.result.refusals if isinstance(row, HostCallRow)]
+        assert told == [(row.call, row.refusal, row.detail) for row in rows]
+        assert {(r.plugin, r.point, r.round) for r in rows} <= {(NAME, self.point.value, 0)}
+        journal = (self.root / self.done.result.journal.path).read_bytes().splitlines()
+        records = [record["data"] for record in map(json.loads, journal)]
+        kept = [it for data in records for it in data.get("calls", ()) if it.get("refusal")]
+        spelled = [(i["call"], i["refusal"]["refusal"], i["refusal"]["detail"]) for i in kept]
+        assert spelled == told
+
     def untouched(self, fault: str | None) -> None:
         """Hold what is true of every animal: the turn's work stands, nothing is left running.
 
         `fault` is the one fault of the run, None when its answer was taken; a fault is in the
-        result and in the journal, in the same words, and decides nothing [W-50, D-77].
+        result and in the journal, in the same words, and decides nothing [W-50, D-77]. So is
+        every host call that was refused.
         """
+        self._refusals()
         result, told = self.done.result, self.done.told
         assert (self.root / "answer.txt").read_text("utf-8") == WORK
         assert result.answer == "Done."
@@ -121,8 +170,7 @@ class Visit:
         kept = [f for f in told if isinstance(f, PluginFaulted)]
         assert rows == [(f.fault, NAME, self.point.value, 0, f.message) for f in kept]
         assert [row[0] for row in rows] == [fault] * (fault is not None)
-        (asked,) = (fact for fact in told if isinstance(fact, Exchanged))
-        assert (asked.response is None) == (fault is not None)
+        assert (self.asked.response is None) == (fault is not None)
         if fault is not None:
             assert not self.used
         undecided = self.point is Point.AFTER_TURN and fault is not None
@@ -130,13 +178,19 @@ class Visit:
 
 
 def package(
-    folder: Path, argv: tuple[str, ...], point: Point, files: Mapping[str, bytes], secs: int = 20
+    folder: Path,
+    argv: tuple[str, ...],
+    point: Point,
+    files: Mapping[str, bytes],
+    *,
+    secs: int = 20,
+    rights: Rights | None = None,
 ) -> Path:
     """Write an animal's package: its manifest for one point, and its files."""
     folder.mkdir(parents=True)
     manifest: dict[str, Any] = {
         "name": NAME,
-        "loop": {**LOOP[point], "points": [point.value]},
+        **(rights or Rights()).tables({**LOOP[point], "points": [point.value]}),
         **(RULE if point is Point.AFTER_TURN else {}),
         "runtime": {"argv": list(argv), "timeout_secs": secs, "env": ["PATH"]},
     }
@@ -167,7 +221,27 @@ class Cage:
         own = Path(sys.executable).parent
         return {"PATH": f"{own}:/usr/local/bin:/usr/bin:/bin:/nowhere/{self.mark}"}
 
-    def visit(self, between: Callable[[], object] | None = None, *, goal: str = "go") -> Visit:
+    def options(self, goal: str, turns: Sequence[Line] = (), test: str | None = None) -> Options:
+        """Return the options of a run with the animal; `turns` are the replies to its own turns."""
+        work = (calls("write_file", path="answer.txt", content=WORK), says("Done."))
+        lines = (*turns, *work) if self.point is Point.BEFORE_TURN else (*work, *turns)
+        return options(
+            self.root,
+            self.home,
+            script(self.root.parent / "replies.jsonl", *lines),
+            env=self.env,
+            prompt=goal,
+            pipeline=Pipeline(names=(NAME,), test_command=test, watch=("a.txt",) if test else ()),
+        )
+
+    def visit(
+        self,
+        between: Callable[[], object] | None = None,
+        *,
+        goal: str = "go",
+        turns: Sequence[Line] = (),
+        test: str | None = None,
+    ) -> Visit:
         """Do a run with the animal; `between` is done when it is bound and not yet asked."""
         progress, seen = Progress(), list[str]()
 
@@ -178,20 +252,7 @@ class Cage:
             if between is not None:
                 between()
 
-        replies = script(
-            self.root.parent / "replies.jsonl",
-            calls("write_file", path="answer.txt", content=WORK),
-            says("Done."),
-        )
-        wanted = options(
-            self.root,
-            self.home,
-            replies,
-            env=self.env,
-            prompt=goal,
-            pipeline=Pipeline(names=(NAME,)),
-        )
-        done = finished(wanted, hear, on_drive=begin)
+        done = finished(self.options(goal, turns, test), hear, on_drive=begin)
         return Visit(
             done=done,
             root=self.root,
@@ -209,13 +270,20 @@ def cage(
     *,
     secs: int = 20,
     mark: str | None = None,
+    rights: Rights | None = None,
+    tracked: Mapping[str, str] | None = None,
 ) -> Cage:
-    """Install an animal into a workspace of its own; `mark` is one that is to be shared."""
+    """Install an animal into a workspace of its own; `mark` is one that is to be shared.
+
+    With `tracked` the workspace is a repository that tracks these files.
+    """
     mark = mark or new_mark()
     made = Cage(root=folder / "work", home=folder / "home", point=point, mark=mark)
-    made.root.mkdir()
+    made.root.mkdir(parents=True)
+    if tracked is not None:
+        repository(made.root, dict(tracked))
     wish = Wish(
-        source=package(folder / "package", argv, point, files, secs),
+        source=package(folder / "package", argv, point, files, secs=secs, rights=rights),
         scope=Scope.PROJECT,
         places=places(made.home, made.root),
         path_value=made.env["PATH"],

@@ -26,6 +26,7 @@ from stella.wire.before_turn import BeforeTurnRequest
 from stella.wire.driver import read_drive
 from stella.wire.driver import read_driver_message
 from stella.wire.driver import read_driver_result
+from stella.wire.envelope import LaterAnswer
 from stella.wire.envelope import PointAnswer
 from stella.wire.envelope import Request
 from stella.wire.envelope import read_message
@@ -52,7 +53,9 @@ EACH = settings(PROOF, max_examples=30)
 UNIONS = {HostCall, EvidenceSet}
 KEYED = [kind for kind in TABLES if kind is not HostCall and msgspec.structs.fields(kind)]
 REQUESTS = some.values(BeforeTurnRequest) | some.values(AfterTurnRequest)
-ANSWERS = some.values(BeforeTurnAnswer) | some.values(AfterTurnAnswer)
+ANSWERS = (some.values(BeforeTurnAnswer) | some.values(AfterTurnAnswer)).map(
+    lambda body: msgspec.structs.replace(body, protocol_version=min(body.protocol_version, 1))
+)
 CALLS = some.values(HostCall)
 
 
@@ -182,6 +185,17 @@ def test_a_key_that_is_unknown_at_an_accepted_version_is_a_mistake(version: int)
     assert token_of(read_message, line) is JsonFault.UNKNOWN_KEY
 
 
+@PROOF
+@given(ANSWERS, st.integers(2, limits.U32_MAX), some.FREE)
+def test_an_answer_of_a_later_version_is_one_whatever_else_it_says(
+    body: BeforeTurnAnswer | AfterTurnAnswer, version: int, more: object
+) -> None:
+    """[W-11, W-12]"""
+    tree = corpus.answer(body)
+    tree["body"] |= {some.FOREIGN: more, "protocol_version": version}
+    assert read_message(codec.encode(tree)) == LaterAnswer(version=version)
+
+
 @pytest.mark.parametrize("kind", KEYED, ids=name_of)
 @pytest.mark.behaviour("W-5")
 @EACH
@@ -302,7 +316,10 @@ _REQUEST = (
     b'{"point":"before_turn","body":{"protocol_version":1,"wrapper":"w","stage":"s",'
     b'"round":77,"goal":"g"}}'
 )
-_ANSWER = b'{"point":"before_turn","body":{"protocol_version":77}}'
+_ANSWER = (
+    b'{"point":"before_turn","body":{"protocol_version":1,"publish":'
+    b'[{"signal":"questions","value":{"count":77}}]}}'
+)
 _CALL = b'{"call":"recall","id":77,"args":{"goal":"g"}}'
 _RESULT = b'{"result":77,"err":{"refusal":"failed","detail":"d"}}'
 _DRIVE = b'{"point":"drive","body":{"session":"s"}}'

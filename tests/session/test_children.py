@@ -87,7 +87,7 @@ def test_a_child_can_change_nothing(tmp_path: Path) -> None:
     assert finished["output"]["error"]["class"] == "not_found"
 
 
-@pytest.mark.behaviour("K-48", "D-52")
+@pytest.mark.behaviour("K-48", "D-52", "W-36")
 def test_the_checks_of_a_child_turn_come_in_their_order(tmp_path: Path) -> None:
     """[D-52, W-36]"""
     program = """

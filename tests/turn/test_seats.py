@@ -1,5 +1,6 @@
 import pytest
 
+from stella import limits
 from stella.turn.seats import TIERS
 from stella.turn.seats import Seat
 from stella.turn.seats import Seating
@@ -31,6 +32,7 @@ def test_a_person_s_table_replaces_and_adds_rows() -> None:
     assert seating.seat("judge", ROLES) == "verdict"
 
 
+@pytest.mark.behaviour("W-36")
 def test_an_undeclared_role_is_refused_with_the_declared_ones() -> None:
     """[D-52, W-36]"""
     refused = Seating().seat("plannr", ROLES)
@@ -44,6 +46,17 @@ def test_an_undeclared_role_is_refused_with_the_declared_ones() -> None:
     assert "declares no role" in undeclared_role("x", {}).detail
 
 
+@pytest.mark.parametrize("over", [0, 1])
+@pytest.mark.behaviour("W-36")
+def test_a_value_is_named_by_its_head(over: int) -> None:
+    """[W-36, C-3] limits.FAULT_VALUE_CHARS; what a plugin says is no longer than a person reads."""
+    role = "x" * (limits.FAULT_VALUE_CHARS + over)
+    ends = f'{"x" * limits.FAULT_VALUE_CHARS}{" [1 more characters]" * over}" is not declared'
+    assert ends in undeclared_role(role, ROLES).detail
+    assert ends in undeclared_role(role, {}).detail
+
+
+@pytest.mark.behaviour("W-36")
 def test_an_unbound_tier_is_unavailable_with_the_bound_ones() -> None:
     """[D-52, W-36]"""
     refused = Seating().seat("sage", ROLES)

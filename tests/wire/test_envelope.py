@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stella import codec
+from stella import limits
 from stella.codec import JsonFault
 from stella.codec import Refused
 from stella.wire.after_turn import AfterTurnAnswer
@@ -16,6 +17,7 @@ from stella.wire.before_turn import BeforeTurnAnswer
 from stella.wire.before_turn import BeforeTurnRequest
 from stella.wire.before_turn import PublishedSignal
 from stella.wire.before_turn import SignalValue
+from stella.wire.envelope import LaterAnswer
 from stella.wire.envelope import PointAnswer
 from stella.wire.envelope import Request
 from stella.wire.envelope import point_of
@@ -278,3 +280,38 @@ def test_no_bytes_raise_anything_but_a_refusal(data: bytes) -> None:
             reader(data)
             refusals.append(Refused())
     assert len(refusals) < 2, "no bytes are both an answer and a request"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"point":"after_turn","body":{"protocol_version":%d}}',
+        b'{"point":"before_turn","body":{"newer":1,"protocol_version":%d}}',
+        b'{"point":"before_turn","body":{"protocol_version":%d,"context":1}}',
+        b'{"point":"before_turn","body":{"protocol_version":%d},"newer":{}}',
+        b'{"point":"mid_turn","body":{"protocol_version":%d}}',
+    ],
+)
+@pytest.mark.parametrize("version", [2, limits.U32_MAX])
+@pytest.mark.behaviour("W-12")
+def test_of_an_answer_of_a_later_version_nothing_else_is_read(line: bytes, version: int) -> None:
+    """[W-11, W-12]"""
+    assert read_message(line % version) == LaterAnswer(version=version)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"protocol_version":%d,"newer":1}' % (limits.U32_MAX + 1),
+        b'{"protocol_version":1,"newer":1}',
+        b'{"protocol_version":0,"newer":1}',
+        b'{"protocol_version":true,"newer":1}',
+        b'{"protocol_version":"2","newer":1}',
+        b'{"newer":1}',
+        b"[2]",
+    ],
+)
+def test_what_is_no_later_version_is_held_to_the_keys_of_this_one(body: bytes) -> None:
+    """[W-11, W-12]"""
+    with pytest.raises(Refused):
+        read_message(b'{"point":"before_turn","body":%s}' % body)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from stella.codec import JsonFault
 from stella.codec import Refused
 from stella.codec import decode
 from stella.wire.occasion import OCCASIONS
@@ -23,6 +24,7 @@ from stella.wire.occasion import TurnEnd
 from stella.wire.occasion import TurnError
 from stella.wire.occasion import TurnStart
 from stella.wire.occasion import UserPromptSubmit
+from stella.wire.occasion import read_payload
 from stella.wire.occasion import write_payload
 from stella.wire.points import Hook
 
@@ -137,3 +139,30 @@ def test_a_payload_denies_a_foreign_key(kind: type[Occasion]) -> None:
     """[W-4]"""
     with pytest.raises(Refused, match='unknown key "foreign"'):
         decode(kind, {"foreign": 1})
+
+
+@pytest.mark.parametrize("scene", [SCENE, Scene(cwd="/w", session_id="s")])
+@pytest.mark.parametrize(("occasion", "own"), FULL, ids=lambda v: type(v).__name__)
+def test_a_payload_reads_back(occasion: Occasion, own: str, scene: Scene) -> None:
+    """[W-38, K-203]"""
+    assert read_payload(write_payload(scene, occasion)) == (scene, occasion)
+
+
+@pytest.mark.parametrize(
+    ("data", "token"),
+    [
+        (b"[]", JsonFault.WRONG_TYPE),
+        (b'{"cwd":"/w","session_id":"s","source":"new"}', JsonFault.MISSING_KEY),
+        (b'{"event":"Start","cwd":"/w","session_id":"s"}', JsonFault.UNKNOWN_TOKEN),
+        (b'{"event":"TurnStart","cwd":"/w","session_id":"s","round":0}', JsonFault.MISSING_KEY),
+        (
+            b'{"event":"SessionStart","cwd":"/w","session_id":"s","source":"new","steps":1}',
+            JsonFault.UNKNOWN_KEY,
+        ),
+    ],
+)
+def test_what_is_no_payload_is_refused(data: bytes, token: JsonFault) -> None:
+    """[W-4, W-38]"""
+    with pytest.raises(Refused) as refused:
+        read_payload(data)
+    assert refused.value.reasons[0].token is token

@@ -157,11 +157,13 @@ def test_an_object_that_takes_too_long_is_a_timeout() -> None:
             FaultCode.DECODE,
         ),
         (BeforeTurnAnswer(protocol_version=2), FaultCode.PROTOCOL_VERSION),
+        ({"protocol_version": 2, "verdict": "met"}, FaultCode.PROTOCOL_VERSION),
+        ({"protocol_version": 2, "context": 7}, FaultCode.PROTOCOL_VERSION),
         (BeforeTurnAnswer(protocol_version=-1), FaultCode.DECODE),
     ],
 )
 def test_an_answer_that_no_process_could_give_is_refused(given: object, code: FaultCode) -> None:
-    """[T-35, W-11, W-27]"""
+    """[T-35, W-11, W-12, W-27]"""
 
     async def answers(_request: Request, _host: Host) -> object:
         return given

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
+from stella import limits
 from stella.candidates.candidate import Candidate
 from stella.candidates.candidate import Discarded
 from stella.candidates.candidate import Failed
 from stella.candidates.candidate import Leaked
 from stella.candidates.workspaces import Workspaces
+from stella.escape import cut
 from stella.escape import visible
 from stella.session.agents import Agents
 from stella.session.agents import Assignment
@@ -92,9 +94,8 @@ class Attempts:
         name = asker.member.name
         candidate = self.workspaces.find(name, args.candidate)
         if candidate is None:
-            return unavailable(
-                f'unknown_handle: "{visible(args.candidate)}" is no live candidate of {name}'
-            )
+            handle = visible(cut(args.candidate, limits.FAULT_VALUE_CHARS))
+            return unavailable(f'unknown_handle: "{handle}" is no live candidate of {name}')
         wanted = await self.workspaces.changed(candidate)
         if isinstance(wanted, Failed):
             return failed(_worded(wanted))

@@ -11,7 +11,9 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
+from stella import limits
 from stella.codec import Word
+from stella.escape import cut
 from stella.escape import visible
 from stella.near import suggestion
 from stella.wire.host_result import RefusedCall
@@ -67,14 +69,13 @@ class Seating:
 def undeclared_role(role: str, roles: Iterable[str]) -> RefusedCall:
     """Return the refusal of a role that its manifest does not declare [W-36]."""
     declared = sorted(roles)
+    named = visible(cut(role, limits.FAULT_VALUE_CHARS))
     if not declared:
-        detail = f'role "{visible(role)}" is not declared; the manifest declares no role'
+        detail = f'role "{named}" is not declared; the manifest declares no role'
     else:
         hint = suggestion(role, declared)
         near = f"{hint}; " if hint and "did you mean" in hint else ""
-        detail = (
-            f'role "{visible(role)}" is not declared; {near}declared roles: {_listed(declared)}'
-        )
+        detail = f'role "{named}" is not declared; {near}declared roles: {_listed(declared)}'
     return RefusedCall(refusal=Refusal.UNDECLARED, detail=detail)
 
 

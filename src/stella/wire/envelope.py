@@ -11,6 +11,7 @@ from typing import assert_never
 import msgspec
 
 from stella import codec
+from stella import limits
 from stella.codec import Fault
 from stella.codec import JsonFault
 from stella.codec import Refused
@@ -20,6 +21,7 @@ from stella.wire.before_turn import BeforeTurnAnswer
 from stella.wire.before_turn import BeforeTurnRequest
 from stella.wire.host_call import ARGS
 from stella.wire.host_call import HostCall
+from stella.wire.points import PROTOCOL_VERSION
 from stella.wire.points import Call
 from stella.wire.points import Point
 
@@ -65,6 +67,13 @@ class PointAnswer:
     body: Answer
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterAnswer:
+    """An answer of a version this host does not speak: nothing else in it is read [W-11, W-12]."""
+
+    version: int
+
+
 def point_of(request: Request) -> Point:
     """Return the point a request belongs to [W-16]."""
     match request:
@@ -89,9 +98,10 @@ def read_request(data: bytes) -> Request:
     return codec.decode(_AskedAfterTurn, tree).body
 
 
-def read_message(data: bytes, *, first: bool = True) -> PointAnswer | HostCall:
+def read_message(data: bytes, *, first: bool = True) -> PointAnswer | LaterAnswer | HostCall:
     """Return the answer or the host call in one document, or raise `Refused` [W-31].
 
+    The version comes before the keys: what a later one may mean is not judged by this one [W-12].
     A byte-order mark is tolerated at the very start of the stream only, that is when
     `first` is true [W-1].
     """
@@ -101,6 +111,9 @@ def read_message(data: bytes, *, first: bool = True) -> PointAnswer | HostCall:
     unmixed(tree)
     if "call" in tree:
         return _read_call(tree)
+    later = _later(tree)
+    if later is not None:
+        return later
     if _word(Point, "point", tree) is Point.BEFORE_TURN:
         before = codec.decode(_BeforeTurn, tree, most=1)
         return PointAnswer(point=before.point, body=before.body)
@@ -113,6 +126,15 @@ def _read_call(tree: dict[str, Any]) -> HostCall:
     return HostCall(
         call=called.call, id=called.id, args=within("args", ARGS[called.call], called.args)
     )
+
+
+def _later(tree: dict[str, Any]) -> LaterAnswer | None:
+    body = tree.get("body")
+    version = body.get("protocol_version") if isinstance(body, dict) else None
+    # `type is`, not isinstance: a bool is an int in Python and is none in outside data.
+    if type(version) is int and PROTOCOL_VERSION < version <= limits.U32_MAX:
+        return LaterAnswer(version=version)
+    return None
 
 
 def within(key: str, kind: type[T], tree: object) -> T:

@@ -14,6 +14,9 @@ import msgspec
 from stella import codec
 from stella.codec import U32
 from stella.codec import U64
+from stella.codec import Fault
+from stella.codec import JsonFault
+from stella.codec import Refused
 from stella.wire.points import Hook
 
 
@@ -172,6 +175,18 @@ class Scene:
     agent_id: str | None = None
 
 
+class _Told(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every payload says besides the keys of its event."""
+
+    event: Hook
+    cwd: str
+    session_id: str
+    turn_id: str | None = None
+    call_id: str | None = None
+    agent_id: str | None = None
+
+
+_BY_EVENT: Final = {each.event: each for each in OCCASIONS}
 _IN_FRONT: Final = ("tool", "toolResult", "finalText")
 
 
@@ -188,3 +203,21 @@ def write_payload(scene: Scene, occasion: Occasion) -> bytes:
     }
     line |= {key: value for key, value in correlation.items() if value is not None}
     return codec.encode(line | own) + b"\n"
+
+
+def read_payload(data: bytes) -> tuple[Scene, Occasion]:
+    """Return the payload in `data`, as a plugin reads it, or raise `Refused` [W-38, K-203]."""
+    tree = codec.parse(data)
+    if not isinstance(tree, dict):
+        fault = Fault(token=JsonFault.WRONG_TYPE, path=(), message="expected an object")
+        raise Refused(fault)
+    shared = {key: tree.pop(key) for key in _Told.__struct_fields__ if key in tree}
+    told = codec.decode(_Told, shared)
+    scene = Scene(
+        cwd=told.cwd,
+        session_id=told.session_id,
+        turn_id=told.turn_id,
+        call_id=told.call_id,
+        agent_id=told.agent_id,
+    )
+    return scene, codec.decode(_BY_EVENT[told.event], tree)

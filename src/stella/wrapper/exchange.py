@@ -15,6 +15,7 @@ from stella.limits import STDERR_CHARS
 from stella.process.ending import Completed
 from stella.process.ending import Ending
 from stella.wire.envelope import Answer
+from stella.wire.envelope import LaterAnswer
 from stella.wire.envelope import PointAnswer
 from stella.wire.envelope import Request
 from stella.wire.envelope import point_of
@@ -37,7 +38,7 @@ class Exchange:
     channel: bool = False
     _scanner: Scanner = field(default_factory=Scanner)
     _begun: bool = False
-    _answer: PointAnswer | None = None
+    _answer: PointAnswer | LaterAnswer | None = None
     _asked: HostCall | None = None
     _unheard: HostCall | None = None
     _fault: Silence | None = None
@@ -121,11 +122,11 @@ class Exchange:
             return self._exit(f"code {done.code}", done)
         if self._answer is None:
             return self._unanswered(done)
-        version = self._answer.body.protocol_version
-        if version > PROTOCOL_VERSION:
+        if isinstance(self._answer, LaterAnswer):
             return self._silence(
                 FaultCode.PROTOCOL_VERSION,
-                f"the answer has version {version}; this host speaks {PROTOCOL_VERSION}",
+                f"the answer has version {self._answer.version}; "
+                f"this host speaks {PROTOCOL_VERSION}",
             )
         if self._answer.point is not self.point:
             return self._silence(
@@ -142,7 +143,7 @@ class Exchange:
             self._fault = self._decode(f"{fault.token.value}: {fault}", document)
             return None
         self._begun = True
-        if isinstance(message, PointAnswer):
+        if isinstance(message, PointAnswer | LaterAnswer):
             self._answer = message
             return None
         if not self.channel:

@@ -19,6 +19,7 @@ from stella.codec import Refused
 from stella.escape import excerpt
 from stella.escape import visible
 from stella.wire.envelope import Answer
+from stella.wire.envelope import LaterAnswer
 from stella.wire.envelope import PointAnswer
 from stella.wire.envelope import Request
 from stella.wire.envelope import point_of
@@ -119,11 +120,10 @@ class PluginObject:
         except (TypeError, ValueError, msgspec.MsgspecError) as error:
             text = f"its answer is no value of the wire: {visible(str(error))}"
             return self._silent(request, FaultCode.DECODE, text)
-        assert isinstance(message, PointAnswer)  # noqa: S101  # "point" is a key of it
-        version = message.body.protocol_version
-        if version > PROTOCOL_VERSION:
-            text = f"the answer has version {version}; this host speaks {PROTOCOL_VERSION}"
+        if isinstance(message, LaterAnswer):
+            text = f"the answer has version {message.version}; this host speaks {PROTOCOL_VERSION}"
             return self._silent(request, FaultCode.PROTOCOL_VERSION, text)
+        assert isinstance(message, PointAnswer)  # noqa: S101  # "point" is a key of it
         return message.body
 
     def _raised(self, request: Request, error: Exception) -> Silence:
