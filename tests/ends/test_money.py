@@ -105,7 +105,9 @@ def test_candidates_share_what_is_left(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("given", ["0", "-1", "1e3", "x", "1.2.3", DIGITS + "9", "\N{SUPERSCRIPT TWO}"])
+@pytest.mark.parametrize(
+    "given", ["0", "-1", "1e3", "x", "1.2.3", DIGITS + "9", "\N{SUPERSCRIPT TWO}"]
+)
 def test_a_limit_that_is_none_is_a_usage_error(tmp_path: Path, given: str) -> None:
     """[S-7, E-80]"""
     where = place(tmp_path)
