@@ -61,12 +61,24 @@ def ended(status: TurnStatus, cause: Cause | None = None, text: str = "done") ->
 
 
 OK = ToolFinished(call_id="c", tool="read_file", input={}, output=succeeded("x"), duration_ms=3)
+CHANGED = ToolFinished(
+    call_id="c",
+    tool="read_file",
+    input={"path": "b"},
+    input_before={"path": "a"},
+    output=succeeded("x"),
+    duration_ms=3,
+)
 
 
 @pytest.mark.parametrize(
     ("facts", "lines"),
     [
         ((requested(path="src/week.py"), OK), ["read_file src/week.py  ok 3 ms"]),
+        (
+            (requested(path="a"), CHANGED),
+            ["read_file a  changed by a hook to b  ok 3 ms"],
+        ),
         ((requested(files=[]), OK), ["read_file  ok 3 ms"]),
         ((requested(files=["a", 3, "b"]), OK), ["read_file a b  ok 3 ms"]),
         ((requested(edits=[{"path": "a"}, {"path": "a"}, {}]), OK), ["read_file a  ok 3 ms"]),

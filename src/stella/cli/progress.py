@@ -94,7 +94,7 @@ class Progress:
             case TurnStarted():
                 yield f"agent {fact.principal}" if fact.agent else f"round {fact.round}"
             case CallRequested():
-                self._subjects[fact.call_id] = self._subject(fact)
+                self._subjects[fact.call_id] = self._subject(fact.input)
             case ToolFinished():
                 yield self._tool(fact)
             case ModelFailed() | PluginFaulted():
@@ -124,6 +124,8 @@ class Progress:
 
     def _tool(self, fact: ToolFinished) -> str:
         name = f"{self._shown(fact.tool)} {self._subjects.pop(fact.call_id, '')}".rstrip()
+        if fact.input_before is not None:
+            name = f"{name}  changed by a hook to {self._subject(fact.input)}".rstrip()
         error = fact.output.error
         if error is None:
             return f"{name}  ok {fact.duration_ms} ms"
@@ -161,9 +163,9 @@ class Progress:
         held = f"{who} holds the turn ({fact.spent} of {fact.allowed})"
         return f"{held}: {self._shown(fact.reason or '')}"
 
-    def _subject(self, fact: CallRequested) -> str:
+    def _subject(self, arguments: object) -> str:
         """Return what a call is about: its path, its command, or the paths of its batch."""
-        given = fact.input or {}
+        given = arguments if isinstance(arguments, dict) else {}
         text = next((given[key] for key in _SUBJECTS if isinstance(given.get(key), str)), "")
         for key in _BATCHES:
             items = given.get(key)

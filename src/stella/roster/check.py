@@ -39,6 +39,7 @@ from stella.roster.scope import Scope
 from stella.roster.shelf import MANIFEST
 from stella.roster.shelf import manifest_bytes
 from stella.roster.start import Lookup
+from stella.roster.start import absent
 from stella.roster.start import line_end_warning
 from stella.roster.start import refuse_unstartable
 
@@ -164,9 +165,8 @@ class _Check:
         warnings += found.warnings if found is not None else ()
         if isinstance(found, Loaded) and package is not None:
             self.step(partial(refuse_content, found.manifest, package))
-            said = self.step(partial(self.program, found.manifest, package))
-            if said is not None:
-                odd = PackageRefused(said, "T-3", "CarriageReturn")
+            for word, said in self.step(partial(self.program, found.manifest, package)) or ():
+                odd = PackageRefused(said, "T-3", word)
                 warnings.append(_fault(odd, self.positions))
         return Checked(
             name=name,
@@ -196,12 +196,14 @@ class _Check:
             self.positions = Positions(data.decode("utf-8"))
         return found
 
-    def program(self, manifest: PluginManifest, package: Package) -> str | None:
+    def program(self, manifest: PluginManifest, package: Package) -> tuple[tuple[str, str], ...]:
         """Refuse a program that could not be started; return what is odd about it [T-3]."""
         lookup = Lookup(path_value=self.path_value, workspace=self.places.workspace)
         directory = self.places.tier(Scope.PROJECT).path / manifest.name
         refuse_unstartable(manifest, package, directory, lookup)
-        return line_end_warning(manifest, self.root, directory)
+        odd = line_end_warning(manifest, self.root, directory)
+        ends = () if odd is None else (("CarriageReturn", odd),)
+        return (*ends, *absent(manifest, package, directory, lookup))
 
 
 def _fault(refused: PackageRefused, positions: Positions | None = None) -> PackageFault:

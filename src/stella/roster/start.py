@@ -6,6 +6,7 @@ what is started. Files are looked at and none is run.
 
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -117,6 +118,34 @@ def line_end_warning(manifest: PluginManifest, root: int, directory: Path) -> st
             "part of the interpreter's name; save the file with line feeds only"
         )
     return None
+
+
+def absent(
+    manifest: PluginManifest, package: Package, directory: Path, lookup: Lookup
+) -> Iterator[tuple[str, str]]:
+    """Yield what is not there to be started, a word and a sentence each; none blocks [M-9, T-3].
+
+    A program may be missing here and stand on the machine that runs it, and only the program
+    itself knows what its other words mean.
+    """
+    runtime = manifest.runtime
+    if runtime is None:
+        if manifest.loop.points or manifest.loop.hooks:
+            told = "points" if manifest.loop.points else "hooks"
+            yield "NoRuntime", f"[loop] {told}: without [runtime] no process can answer them"
+        return
+    word = runtime.argv[0]
+    if _program(runtime, package, directory, lookup) is None:
+        near = package.entry(word) if "/" not in word else None
+        fix = f"; the package's own is {PLUGIN_DIR}/{visible(word)}" if near else ""
+        yield "ProgramNotFound", f'{_PLACE} = "{visible(word)}": no such program here{fix}'
+    for number, other in enumerate(runtime.argv[1:], 2):
+        inner = other.removeprefix(f"{PLUGIN_DIR}/")
+        if inner != other and package.entry(os.path.normpath(inner)) is None and inner.strip("/."):
+            yield (
+                "FileNotFound",
+                f'[runtime] argv entry {number}: the package has no file "{visible(inner)}"',
+            )
 
 
 def _program(
