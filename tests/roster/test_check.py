@@ -254,9 +254,9 @@ def test_what_is_not_there_to_be_started_is_a_warning(tmp_path: Path) -> None:
     text.write_text(told_so, "utf-8")
     found = checked(source)
     assert found.passed
-    assert [(each.name, each.line) for each in found.warnings] == [
-        ("ProgramNotFound", 6),
-        ("FileNotFound", 6),
+    assert [(each.name, each.line, each.column) for each in found.warnings] == [
+        ("ProgramNotFound", 6, 9),
+        ("FileNotFound", 6, 20),
     ]
 
 

@@ -307,7 +307,9 @@ def test_what_is_not_there_to_be_started_is_told(
     loaded = read_manifest(f'name = "meter"\n{loop}{runtime}'.encode()).manifest
     where = lookup(settled(tmp_path), str(beside))
     told = absent(loaded, walked(root), tmp_path / "there", where)
-    assert [" ".join(each) for each in told] == [line.replace("{key}", key) for line in found]
+    assert [f"{each.name} {each.says}" for each in told] == [
+        line.replace("{key}", key) for line in found
+    ]
 
 
 def test_a_plugin_that_asks_for_nothing_misses_nothing(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ _SUBJECT_CHARS = 80
 _SUBJECTS = ("command", "pattern", "path")
 _BATCHES = ("files", "edits")
 _REPORT_CHARS = 200
+_HANDLE_CHARS = 8
 _SHIPPED = Redactor()
 
 
@@ -58,12 +59,17 @@ def served_line(call: ServedCall) -> str:
             passed = "passed" if given["passed"] else "did not pass"
             code = given["exit_code"]
             ended = "no exit code" if code is None else f"exit {code}"
-            return f"{args['candidate']}: {passed} ({ended}) in {given['duration_ms']} ms"
+            return f"{_handle(args['candidate'])}: {passed} ({ended}) in {given['duration_ms']} ms"
         case Call.ADOPT_CANDIDATE:
             gone = counted(len(given.get("discarded", ())), "other")
-            return f"{given['adopted']} is in the tree, {gone} discarded"
+            return f"{_handle(given['adopted'])} is in the tree, {gone} discarded"
         case _:
             return ""
+
+
+def _handle(text: str) -> str:
+    """Return a handle as a person tells it from the others of a run; the journal has it whole."""
+    return text if len(text) <= _HANDLE_CHARS + 1 else f"{text[:_HANDLE_CHARS]}…"
 
 
 def _used(call: ServedCall) -> str:

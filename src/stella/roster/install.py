@@ -160,7 +160,7 @@ def _prepared(root: int, wish: Wish, tier: Tier) -> tuple[Package, str | None, P
         )
     notes = (
         line_end_warning(manifest, root, directory),
-        *(f"warning: {said}" for _, said in absent(manifest, package, directory, lookup)),
+        *(f"warning: {each.says}" for each in absent(manifest, package, directory, lookup)),
         _other_copy(wish.places, wish.scope, manifest.name),
     )
     listed = () if manifest.runtime is None else manifest.runtime.env

@@ -18,6 +18,7 @@ from stella.escape import visible
 from stella.files import tree
 from stella.files.kind import Kind
 from stella.files.tree import Package
+from stella.manifest.fault import Path as Place
 from stella.manifest.oracle import Command
 from stella.manifest.plugin import PluginManifest
 from stella.manifest.runtime import PLUGIN_DIR
@@ -36,6 +37,15 @@ class Lookup:
 
     path_value: str | None
     workspace: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absent:
+    """Something a start would need and nobody can see: a name, a sentence, the key it is about."""
+
+    name: str
+    says: str
+    place: Place
 
 
 def replaced(argv: tuple[str, ...], directory: Path) -> tuple[str, ...]:
@@ -122,30 +132,30 @@ def line_end_warning(manifest: PluginManifest, root: int, directory: Path) -> st
 
 def absent(
     manifest: PluginManifest, package: Package, directory: Path, lookup: Lookup
-) -> Iterator[tuple[str, str]]:
-    """Yield what is not there to be started, a word and a sentence each; none blocks [M-9, T-3].
+) -> Iterator[Absent]:
+    """Yield what is not there to be started; none of it blocks [M-9, T-3].
 
     A program may be missing here and stand on the machine that runs it, and only the program
     itself knows what its other words mean.
     """
     runtime = manifest.runtime
     if runtime is None:
-        if manifest.loop.points or manifest.loop.hooks:
-            told = "points" if manifest.loop.points else "hooks"
-            yield "NoRuntime", f"[loop] {told}: without [runtime] no process can answer them"
+        for key in ("points", "hooks"):
+            if getattr(manifest.loop, key):
+                says = f"[loop] {key}: without [runtime] no process can answer them"
+                yield Absent(name="NoRuntime", says=says, place=("loop", key))
         return
     word = runtime.argv[0]
     if _program(runtime, package, directory, lookup) is None:
-        near = package.entry(word) if "/" not in word else None
-        fix = f"; the package's own is {PLUGIN_DIR}/{visible(word)}" if near else ""
-        yield "ProgramNotFound", f'{_PLACE} = "{visible(word)}": no such program here{fix}'
-    for number, other in enumerate(runtime.argv[1:], 2):
+        own = "/" not in word and package.entry(word) is not None
+        fix = f"; the package's own is {PLUGIN_DIR}/{visible(word)}" if own else ""
+        says = f'{_PLACE} = "{visible(word)}": no such program here{fix}'
+        yield Absent(name="ProgramNotFound", says=says, place=("runtime", "argv", 0))
+    for at, other in enumerate(runtime.argv[1:], 1):
         inner = other.removeprefix(f"{PLUGIN_DIR}/")
-        if inner != other and package.entry(os.path.normpath(inner)) is None and inner.strip("/."):
-            yield (
-                "FileNotFound",
-                f'[runtime] argv entry {number}: the package has no file "{visible(inner)}"',
-            )
+        if inner != other and inner.strip("/.") and not package.entry(os.path.normpath(inner)):
+            says = f'[runtime] argv entry {at + 1}: the package has no file "{visible(inner)}"'
+            yield Absent(name="FileNotFound", says=says, place=("runtime", "argv", at))
 
 
 def _program(

@@ -103,7 +103,7 @@ class Exchange:
                 )
             case Ending.TIMED_OUT:
                 reason = f"no end within {deadline:g} s of its start; {self._stuck()}"
-                return self._silence(FaultCode.TIMEOUT, reason + _stderr(done))
+                return self._silence(FaultCode.TIMEOUT, reason + _said(done))
             case Ending.LOST:
                 return self._silence(FaultCode.TRANSPORT, done.reason)
             case Ending.STOPPED | Ending.EXITED | Ending.SIGNALLED:
@@ -199,5 +199,9 @@ class Exchange:
 
 
 def _stderr(done: Completed) -> str:
+    return _said(done) or f"; nothing on stderr, and it ran {done.duration_ms} ms"
+
+
+def _said(done: Completed) -> str:
     text = excerpt(done.stderr.decode("utf-8", "replace"), STDERR_CHARS)
-    return f"; stderr: {text}" if text else f"; nothing on stderr, and it ran {done.duration_ms} ms"
+    return f"; stderr: {text}" if text else ""
