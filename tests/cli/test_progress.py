@@ -3,6 +3,7 @@
 import pytest
 
 from stella.cli.progress import Progress
+from stella.cli.progress import served_line
 from stella.message import ErrorClass
 from stella.message import failed
 from stella.message import succeeded
@@ -27,6 +28,7 @@ from stella.turn.facts import TurnStatus
 from stella.turn.facts import UsageTotal
 from stella.turn.hook_facts import StopGated
 from stella.turn.plugin_facts import PluginFaulted
+from stella.turn.plugin_facts import ServedCall
 from stella.verdict.again import Another
 from stella.verdict.again import State
 from stella.verdict.again import again
@@ -39,6 +41,7 @@ from stella.wire.evidence import Tampered
 from stella.wire.evidence import TamperState
 from stella.wire.evidence import gathered
 from stella.wire.grant import TestBaseline
+from stella.wire.points import Call
 from stella.wire.points import Point
 from tests.making.members import FLIP
 from tests.making.members import arbiter
@@ -61,12 +64,37 @@ def ended(status: TurnStatus, cause: Cause | None = None, text: str = "done") ->
 
 
 OK = ToolFinished(call_id="c", tool="read_file", input={}, output=succeeded("x"), duration_ms=3)
+CHANGED = ToolFinished(
+    call_id="c",
+    tool="read_file",
+    input={"path": "b"},
+    input_before={"path": "a"},
+    output=succeeded("x"),
+    duration_ms=3,
+)
+
+
+@pytest.mark.parametrize(
+    ("handle", "shown"),
+    [("host-tree", "host-tree"), ("c-7d0f2b9a41c84e55a1d3c06e9b7f2a10", "c-7d0f2b…")],
+)
+def test_a_handle_is_as_long_as_a_person_needs_it(handle: str, shown: str) -> None:
+    """[D-81]"""
+    ran = {"passed": True, "exit_code": 0, "duration_ms": 4}
+    test = ServedCall(id=1, call=Call.RUN_TEST, args={"candidate": handle}, ok=ran)
+    adopted = ServedCall(id=1, call=Call.ADOPT_CANDIDATE, args={}, ok={"adopted": handle})
+    assert served_line(test) == f"{shown}: passed (exit 0) in 4 ms"
+    assert served_line(adopted) == f"{shown} is in the tree, 0 others discarded"
 
 
 @pytest.mark.parametrize(
     ("facts", "lines"),
     [
         ((requested(path="src/week.py"), OK), ["read_file src/week.py  ok 3 ms"]),
+        (
+            (requested(path="a"), CHANGED),
+            ["read_file a  changed by a hook to b  ok 3 ms"],
+        ),
         ((requested(files=[]), OK), ["read_file  ok 3 ms"]),
         ((requested(files=["a", 3, "b"]), OK), ["read_file a b  ok 3 ms"]),
         ((requested(edits=[{"path": "a"}, {"path": "a"}, {}]), OK), ["read_file a  ok 3 ms"]),

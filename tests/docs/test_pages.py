@@ -27,6 +27,8 @@ from stella.wire.envelope import read_request
 from stella.wire.event import read_event
 from stella.wire.event import write_event
 from stella.wire.evidence import Flip
+from stella.wire.hook import Deny
+from stella.wire.hook import NoOpinion
 from stella.wire.hook import read_decision
 from stella.wire.host_call import HostCall
 from stella.wire.host_result import read_result
@@ -234,8 +236,7 @@ def test_every_link_leads_somewhere(page: str) -> None:
 def test_the_plugin_of_the_page_works(
     program: str, baseline: str, flip: Flip, tmp_path: Path
 ) -> None:
-    (_, source), *more = fences("wire.md", "python")
-    assert not more
+    (_, source), _ = fences("wire.md", "python")
     line = next(line for kind, line in EXAMPLES if kind == "request")
     asked = line.replace("/home/dev/shop", str(tmp_path)).replace('"failed"', f'"{baseline}"')
     done = subprocess.run(
@@ -248,3 +249,22 @@ def test_the_plugin_of_the_page_works(
     told = read_message(done.stdout.encode())
     assert isinstance(told, PointAnswer)
     assert told.body.evidence.flip is flip  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"), [("git push", True), ("git  push", False), ("git status", False)]
+)
+def test_the_guard_of_the_page_works(command: str, refused: bool) -> None:
+    _, (kind, source) = fences("wire.md", "python")
+    assert kind == "guard"
+    (line,) = (line for kind, line in EXAMPLES if kind == "hook")
+    assert '"git push"' in line
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        input=line.replace("git push", command) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    decision = read_decision(Hook.PRE_TOOL_USE, done.stdout.encode())
+    assert isinstance(decision, Deny if refused else NoOpinion)

@@ -368,7 +368,10 @@ def test_a_rewrite_that_does_not_fit_the_tool_refuses_the_call(tmp_path: Path) -
     modify = {"action": "modify", "payload": {"input": {"path": 7}}}
     where = guarded(tmp_path, answer(modify))
     where.scripted(works(), says())
-    (refusal,) = went(where).result["refusals"]
+    done = went(where)
+    (refusal,) = done.result["refusals"]
+    assert "plugin guard, PreToolUse rewrite of write_file: " in done.err
+    assert "path: expected a string" in done.err
     assert refusal["cause"] == "hook_failure"
     assert "plugin guard rewrote its input into one that does not fit" in refusal["reason"]
     assert not answers_file(where)

@@ -66,6 +66,7 @@ def test_a_kind_this_release_does_not_answer_says_what_it_answers(name: str) -> 
         ("/x", (None, None)),
         ("", ("script:PATH", "replay:SESSION")),
         ("model-a", ("anthropic/model-a", "openai/model-a")),
+        ("../demo.jsonl", ("script:../demo.jsonl", "anthropic/<model>")),
         ("demo.jsonl", ("script:demo.jsonl", "openai/demo.jsonl")),
     ],
 )

@@ -245,6 +245,21 @@ def test_a_script_no_system_can_start_is_a_warning(tmp_path: Path) -> None:
     assert lines[-1] == "meter: no faults"
 
 
+def test_what_is_not_there_to_be_started_is_a_warning(tmp_path: Path) -> None:
+    """[I-64, T-3]"""
+    source = meter(tmp_path / "meter")
+    text = source / "plugin.toml"
+    words = 'argv = ["python4", "${plugin_dir}/gone.py"]'
+    told_so = text.read_text("utf-8").replace('argv = ["${plugin_dir}/bin/meter"]', words)
+    text.write_text(told_so, "utf-8")
+    found = checked(source)
+    assert found.passed
+    assert [(each.name, each.line, each.column) for each in found.warnings] == [
+        ("ProgramNotFound", 6, 9),
+        ("FileNotFound", 6, 20),
+    ]
+
+
 def test_a_check_writes_nothing_and_starts_nothing(tmp_path: Path) -> None:
     """[I-64, I-67]"""
     source = meter(tmp_path / "meter", program=f"#!/bin/sh\n: > {tmp_path}/was-started\n")

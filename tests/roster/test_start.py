@@ -1,5 +1,6 @@
 """Consent shows the program that is started, and looking for it starts nothing."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from stella.manifest.read import read_manifest
 from stella.manifest.runtime import Runtime
 from stella.process.program import Program
 from stella.roster.start import Lookup
+from stella.roster.start import absent
 from stella.roster.start import accepted_program
 from stella.roster.start import line_end_warning
 from stella.roster.start import refuse_unstartable
@@ -256,6 +258,64 @@ def test_a_script_with_the_wrong_line_end_is_warned_about(
     assert (warning or "").startswith(
         "bin/meter: its first line ends with a carriage return"
     ) is warned
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (
+            [
+                "sh",
+                "${plugin_dir}/bin/meter",
+                "${plugin_dir}/bin",
+                "bin/x",
+                "${plugin_dir}",
+                "${plugin_dir}/",
+            ],
+            [],
+        ),
+        (["nosuch"], ['ProgramNotFound [runtime] argv entry 1 = "nosuch": no such program here']),
+        (
+            ["main.py"],
+            [
+                (
+                    'ProgramNotFound [runtime] argv entry 1 = "main.py": no such program here; '
+                    "the package's own is ${plugin_dir}/main.py"
+                )
+            ],
+        ),
+        (
+            ["sh", "${plugin_dir}/./gone.sh"],
+            ['FileNotFound [runtime] argv entry 2: the package has no file "./gone.sh"'],
+        ),
+        (None, ["NoRuntime [loop] {key}: without [runtime] no process can answer them"]),
+    ],
+)
+@pytest.mark.parametrize("key", ["points", "hooks"])
+def test_what_is_not_there_to_be_started_is_told(
+    tmp_path: Path, words: list[str] | None, found: list[str], key: str
+) -> None:
+    """[M-9, T-3] A warning each: it may stand on the machine that runs the plugin."""
+    root = meter(tmp_path / "package")
+    (root / "main.py").write_text("", "utf-8")
+    beside = tmp_path / "programs"
+    beside.mkdir()
+    executable(beside / "sh", "#!/bin/sh\n")
+    asked = {"points": '"before_turn"', "hooks": '"TurnEnd"'}[key]
+    runtime = f"[runtime]\nargv = {json.dumps(words)}\ntimeout_secs = 1\n" if words else ""
+    loop = f'[loop]\nparticipation = "steering"\n{key} = [{asked}]\n'
+    loaded = read_manifest(f'name = "meter"\n{loop}{runtime}'.encode()).manifest
+    where = lookup(settled(tmp_path), str(beside))
+    told = absent(loaded, walked(root), tmp_path / "there", where)
+    assert [f"{each.name} {each.says}" for each in told] == [
+        line.replace("{key}", key) for line in found
+    ]
+
+
+def test_a_plugin_that_asks_for_nothing_misses_nothing(tmp_path: Path) -> None:
+    bare = read_manifest(b'name = "notes"').manifest
+    root = notes(tmp_path / "package")
+    assert not list(absent(bare, walked(root), PLACE, lookup(settled(tmp_path))))
 
 
 def test_the_oracles_own_command_is_looked_up_the_same_way(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from stella.message import Asked
 from stella.message import ErrorClass
 from stella.message import failed
 from stella.message import succeeded
+from stella.turn.facts import Noticed
 from stella.turn.hooks import Hooks
 from stella.turn.hooks import Where
 from stella.turn.questions import AskHook
@@ -125,6 +126,8 @@ def test_a_rewrite_that_does_not_fit_refuses_the_call_and_names_the_last_who_wro
     last = found.opinions[-1]
     assert (last.source, last.cause) == ("plugin:b", "hook_failure")
     assert "the plugin b rewrote its input into one that does not fit" in last.sentence
+    (notice,) = host.facts(Noticed)
+    assert notice.text.startswith(f"plugin b, PreToolUse rewrite of {CALL.name}: ")
 
 
 def test_a_rewrite_into_the_same_is_none_for_the_call() -> None:

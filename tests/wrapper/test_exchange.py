@@ -120,5 +120,41 @@ def test_a_silent_failure_says_how_long_it_ran() -> None:
     assert "42 ms" in found.message
 
 
+CALL = b'{"call":"recall","id":1,"args":{"goal":"x"}}\n'
+
+
+@pytest.mark.parametrize(
+    ("channel", "chunk", "words"),
+    [
+        (False, b"", "5 s of its start; it wrote nothing; stderr: slow"),
+        (True, b"", "it wrote nothing: read one line, since stdin stays open"),
+        (True, CALL, 'the last it wrote was the call "recall"; stderr: slow'),
+        (False, b'{"point":', "the beginning of a document and not its end; stderr: slow"),
+        (False, ANSWER, "it had answered and did not exit, so the answer is not used"),
+    ],
+)
+def test_a_timeout_says_how_far_it_had_come(channel: bool, chunk: bytes, words: str) -> None:
+    """[T-22, T-27, W-50]"""
+    made = Exchange(plugin="verify", request=REQUEST, channel=channel)
+    made.receive(chunk)
+    found = made.conclude(Completed(ending=Ending.TIMED_OUT, stderr=b"slow\n"), 5)
+    assert isinstance(found, Silence)
+    assert words in found.message
+
+
+@pytest.mark.parametrize(
+    ("chunk", "words"),
+    [
+        (CALL, "list it in calls, below [loop] of plugin.toml"),
+        (b"starting up\n", "stdout is for messages, anything else belongs on stderr"),
+    ],
+)
+def test_a_message_tells_the_way_out(chunk: bytes, words: str) -> None:
+    """[T-14, T-18]"""
+    found = exchange(chunk).conclude(FINE, 5)
+    assert isinstance(found, Silence)
+    assert words in found.message
+
+
 def test_an_answer_is_the_body() -> None:
     assert isinstance(exchange(ANSWER).conclude(FINE, 5), AfterTurnAnswer)

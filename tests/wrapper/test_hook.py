@@ -185,6 +185,12 @@ def done(**more: object) -> Completed:
             "exit code 1; stderr: bad [redacted] \\u{1B}[2J",
         ),
         (done(stdout=f"got {KEY}".encode()), HookCause.MALFORMED, "got: got [redacted]"),
+        (done(stdout=b"checking"), HookCause.MALFORMED, "one decision or nothing"),
+        (
+            done(ending=Ending.TIMED_OUT, code=None, stderr=f"at {KEY}".encode()),
+            HookCause.TIMEOUT,
+            "no end within 20 s of its start; stderr: at [redacted]",
+        ),
         (done(stderr=b'{"action":"deny"}'), HookCause.MALFORMED, "belongs on stdout"),
     ],
 )

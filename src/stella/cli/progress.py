@@ -36,6 +36,7 @@ _SUBJECT_CHARS = 80
 _SUBJECTS = ("command", "pattern", "path")
 _BATCHES = ("files", "edits")
 _REPORT_CHARS = 200
+_HANDLE_CHARS = 8
 _SHIPPED = Redactor()
 
 
@@ -58,12 +59,17 @@ def served_line(call: ServedCall) -> str:
             passed = "passed" if given["passed"] else "did not pass"
             code = given["exit_code"]
             ended = "no exit code" if code is None else f"exit {code}"
-            return f"{args['candidate']}: {passed} ({ended}) in {given['duration_ms']} ms"
+            return f"{_handle(args['candidate'])}: {passed} ({ended}) in {given['duration_ms']} ms"
         case Call.ADOPT_CANDIDATE:
             gone = counted(len(given.get("discarded", ())), "other")
-            return f"{given['adopted']} is in the tree, {gone} discarded"
+            return f"{_handle(given['adopted'])} is in the tree, {gone} discarded"
         case _:
             return ""
+
+
+def _handle(text: str) -> str:
+    """Return a handle as a person tells it from the others of a run; the journal has it whole."""
+    return text if len(text) <= _HANDLE_CHARS + 1 else f"{text[:_HANDLE_CHARS]}…"
 
 
 def _used(call: ServedCall) -> str:
@@ -94,7 +100,7 @@ class Progress:
             case TurnStarted():
                 yield f"agent {fact.principal}" if fact.agent else f"round {fact.round}"
             case CallRequested():
-                self._subjects[fact.call_id] = self._subject(fact)
+                self._subjects[fact.call_id] = self._subject(fact.input)
             case ToolFinished():
                 yield self._tool(fact)
             case ModelFailed() | PluginFaulted():
@@ -124,6 +130,8 @@ class Progress:
 
     def _tool(self, fact: ToolFinished) -> str:
         name = f"{self._shown(fact.tool)} {self._subjects.pop(fact.call_id, '')}".rstrip()
+        if fact.input_before is not None:
+            name = f"{name}  changed by a hook to {self._subject(fact.input)}".rstrip()
         error = fact.output.error
         if error is None:
             return f"{name}  ok {fact.duration_ms} ms"
@@ -161,9 +169,9 @@ class Progress:
         held = f"{who} holds the turn ({fact.spent} of {fact.allowed})"
         return f"{held}: {self._shown(fact.reason or '')}"
 
-    def _subject(self, fact: CallRequested) -> str:
+    def _subject(self, arguments: object) -> str:
         """Return what a call is about: its path, its command, or the paths of its batch."""
-        given = fact.input or {}
+        given = arguments if isinstance(arguments, dict) else {}
         text = next((given[key] for key in _SUBJECTS if isinstance(given.get(key), str)), "")
         for key in _BATCHES:
             items = given.get(key)

@@ -72,6 +72,8 @@ def _nearest(name: str, kind: str) -> tuple[str, str]:
     """Return the two valid forms nearest a name: of a kind misspelt, else of a kind left out."""
     far = {form: distance(kind.casefold(), word) for word, form in _FORMS.items()}
     first, second = sorted(far, key=far.__getitem__)[:2]
+    if kind != name and name.endswith(".jsonl") and far[first] > limits.NEAR_DISTANCE:
+        return f"script:{name}", _FORMS["anthropic"]
     if kind != name or not name or far[first] <= limits.NEAR_DISTANCE:
         return first, second
     return (f"script:{name}" if name.endswith(".jsonl") else f"anthropic/{name}", f"openai/{name}")

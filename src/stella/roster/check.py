@@ -38,13 +38,16 @@ from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.shelf import MANIFEST
 from stella.roster.shelf import manifest_bytes
+from stella.roster.start import Absent
 from stella.roster.start import Lookup
+from stella.roster.start import absent
 from stella.roster.start import line_end_warning
 from stella.roster.start import refuse_unstartable
 
 T = TypeVar("T")
 
-_ABOUT: Final[Mapping[str, Place]] = {"I-3": ("name",), "T-3": ("runtime", "argv", 0)}
+_PROGRAM: Final[Place] = ("runtime", "argv", 0)
+_ABOUT: Final[Mapping[str, Place]] = {"I-3": ("name",), "T-3": _PROGRAM}
 """The keys of a manifest that rules about a package read."""
 
 
@@ -164,10 +167,9 @@ class _Check:
         warnings += found.warnings if found is not None else ()
         if isinstance(found, Loaded) and package is not None:
             self.step(partial(refuse_content, found.manifest, package))
-            said = self.step(partial(self.program, found.manifest, package))
-            if said is not None:
-                odd = PackageRefused(said, "T-3", "CarriageReturn")
-                warnings.append(_fault(odd, self.positions))
+            for each in self.step(partial(self.program, found.manifest, package)) or ():
+                odd = PackageRefused(each.says, "T-3", each.name)
+                warnings.append(_fault(odd, self.positions, each.place))
         return Checked(
             name=name,
             manifest=found.faults if isinstance(found, Unloadable) else (),
@@ -196,17 +198,21 @@ class _Check:
             self.positions = Positions(data.decode("utf-8"))
         return found
 
-    def program(self, manifest: PluginManifest, package: Package) -> str | None:
+    def program(self, manifest: PluginManifest, package: Package) -> tuple[Absent, ...]:
         """Refuse a program that could not be started; return what is odd about it [T-3]."""
         lookup = Lookup(path_value=self.path_value, workspace=self.places.workspace)
         directory = self.places.tier(Scope.PROJECT).path / manifest.name
         refuse_unstartable(manifest, package, directory, lookup)
-        return line_end_warning(manifest, self.root, directory)
+        odd = line_end_warning(manifest, self.root, directory)
+        ends = () if odd is None else (Absent(name="CarriageReturn", says=odd, place=_PROGRAM),)
+        return (*ends, *absent(manifest, package, directory, lookup))
 
 
-def _fault(refused: PackageRefused, positions: Positions | None = None) -> PackageFault:
+def _fault(
+    refused: PackageRefused, positions: Positions | None = None, about: Place = ()
+) -> PackageFault:
     """Return a refusal as a fault, with its place when it is about a key of the manifest."""
-    path = _ABOUT.get(refused.rule, ())
+    path = about or _ABOUT.get(refused.rule, ())
     line, column = (positions and positions.of(path)) or (None, None)
     return PackageFault(
         rule=refused.rule,

@@ -44,6 +44,7 @@ from stella.roster.shelf import full_report
 from stella.roster.shelf import manifest_bytes
 from stella.roster.shelf import shelf
 from stella.roster.start import Lookup
+from stella.roster.start import absent
 from stella.roster.start import line_end_warning
 from stella.roster.start import refuse_unstartable
 from stella.roster.start import resolution
@@ -159,6 +160,7 @@ def _prepared(root: int, wish: Wish, tier: Tier) -> tuple[Package, str | None, P
         )
     notes = (
         line_end_warning(manifest, root, directory),
+        *(f"warning: {each.says}" for each in absent(manifest, package, directory, lookup)),
         _other_copy(wish.places, wish.scope, manifest.name),
     )
     listed = () if manifest.runtime is None else manifest.runtime.env

@@ -6,6 +6,7 @@ what is started. Files are looked at and none is run.
 
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ from stella.escape import visible
 from stella.files import tree
 from stella.files.kind import Kind
 from stella.files.tree import Package
+from stella.manifest.fault import Path as Place
 from stella.manifest.oracle import Command
 from stella.manifest.plugin import PluginManifest
 from stella.manifest.runtime import PLUGIN_DIR
@@ -35,6 +37,15 @@ class Lookup:
 
     path_value: str | None
     workspace: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absent:
+    """Something a start would need and nobody can see: a name, a sentence, the key it is about."""
+
+    name: str
+    says: str
+    place: Place
 
 
 def replaced(argv: tuple[str, ...], directory: Path) -> tuple[str, ...]:
@@ -117,6 +128,34 @@ def line_end_warning(manifest: PluginManifest, root: int, directory: Path) -> st
             "part of the interpreter's name; save the file with line feeds only"
         )
     return None
+
+
+def absent(
+    manifest: PluginManifest, package: Package, directory: Path, lookup: Lookup
+) -> Iterator[Absent]:
+    """Yield what is not there to be started; none of it blocks [M-9, T-3].
+
+    A program may be missing here and stand on the machine that runs it, and only the program
+    itself knows what its other words mean.
+    """
+    runtime = manifest.runtime
+    if runtime is None:
+        for key in ("points", "hooks"):
+            if getattr(manifest.loop, key):
+                says = f"[loop] {key}: without [runtime] no process can answer them"
+                yield Absent(name="NoRuntime", says=says, place=("loop", key))
+        return
+    word = runtime.argv[0]
+    if _program(runtime, package, directory, lookup) is None:
+        own = "/" not in word and package.entry(word) is not None
+        fix = f"; the package's own is {PLUGIN_DIR}/{visible(word)}" if own else ""
+        says = f'{_PLACE} = "{visible(word)}": no such program here{fix}'
+        yield Absent(name="ProgramNotFound", says=says, place=("runtime", "argv", 0))
+    for at, other in enumerate(runtime.argv[1:], 1):
+        inner = other.removeprefix(f"{PLUGIN_DIR}/")
+        if inner != other and inner.strip("/.") and not package.entry(os.path.normpath(inner)):
+            says = f'[runtime] argv entry {at + 1}: the package has no file "{visible(inner)}"'
+            yield Absent(name="FileNotFound", says=says, place=("runtime", "argv", at))
 
 
 def _program(

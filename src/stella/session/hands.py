@@ -117,7 +117,7 @@ class Hands:
         """Look the call up and judge nothing [E-23 items 1 to 3]."""
         prepared = self.toolbox.prepare(question.call)
         if isinstance(prepared, Output):
-            return Checked(fits=False)
+            return Checked(fits=False, why=prepared.text)
         return Checked(fits=True, read_only=prepared.contract.read_only)
 
     async def hook(self, question: AskHook) -> HookHeard:

@@ -98,10 +98,14 @@ class AskGate(Ask[Ruling]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """Whether a call is one of a known tool with arguments that fit, and whether it only reads."""
+    """Whether a call is one of a known tool with arguments that fit, and whether it only reads.
+
+    `why` is what does not fit, for a person.
+    """
 
     fits: bool
     read_only: bool = False
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from stella.message import Asked
 from stella.message import Output
 from stella.turn.ask import Turn
 from stella.turn.ask import ask
+from stella.turn.facts import Noticed
 from stella.turn.hooks import Hooks
 from stella.turn.hooks import Listener
 from stella.turn.hooks import Said
@@ -25,6 +26,7 @@ from stella.turn.hooks import consulted
 from stella.turn.hooks import observed
 from stella.turn.hooks import reason
 from stella.turn.questions import CheckCall
+from stella.turn.questions import tell
 from stella.wire.hook import Allow
 from stella.wire.hook import Deny
 from stella.wire.hook import HookFailure
@@ -71,8 +73,14 @@ def considered(hooks: Hooks, call: Asked, where: Where) -> Turn[Considered]:
     opinions = tuple(_opinion(each) for each in said)
     changed = _with(call, _input_after(given, said))
     if changed.input != call.input:
-        if not (yield from ask(CheckCall(call=changed))).fits:
-            return Considered(call=call, opinions=(*opinions, _misfit(said)))
+        again = yield from ask(CheckCall(call=changed))
+        if not again.fits:
+            misfit = _misfit(said)
+            text = (
+                f"{misfit.source.replace(':', ' ', 1)}, {misfit.rule} of {call.name}: {again.why}"
+            )
+            yield from tell(where.turn, Noticed(code="rewrite_refused", text=text))
+            return Considered(call=call, opinions=(*opinions, misfit))
         return Considered(call=changed, opinions=opinions, chain=_chain(given, said))
     return Considered(call=call, opinions=opinions, chain=_chain(given, said))
 

@@ -103,13 +103,27 @@ class Exchange:
                     FaultCode.OUTPUT_CAP, f"{stream} crossed the limit of its output"
                 )
             case Ending.TIMED_OUT:
-                return self._silence(
-                    FaultCode.TIMEOUT, f"no end within {deadline:g} s of its start"
-                )
+                reason = f"no end within {deadline:g} s of its start; {self._stuck()}"
+                return self._silence(FaultCode.TIMEOUT, reason + _said(done))
             case Ending.LOST:
                 return self._silence(FaultCode.TRANSPORT, done.reason)
             case Ending.STOPPED | Ending.EXITED | Ending.SIGNALLED:
                 return self._judged(done)
+
+    def _stuck(self) -> str:
+        """Return how far it had come, which is where its author has to look [T-22, T-27]."""
+        if self._answer is not None:
+            return "it had answered and did not exit, so the answer is not used"
+        if self._asked is not None:
+            return f'the last it wrote was the call "{self._asked.call.value}"'
+        if self._scanner.inside:
+            return "it wrote the beginning of a document and not its end"
+        if self.channel:
+            return (
+                "it wrote nothing: read one line, since stdin stays open until you answer, "
+                "and flush each line you write"
+            )
+        return "it wrote nothing"
 
     def _judged(self, done: Completed) -> Answer | Silence:
         if self._fault is not None:
@@ -149,7 +163,8 @@ class Exchange:
         if not self.channel:
             self._fault = self._silence(
                 FaultCode.UNANNOUNCED_CALL,
-                f'it asked "{message.call.value}", and no host call is open to it',
+                f'it asked "{message.call.value}", and no host call is open to it; '
+                "list it in calls, below [loop] of plugin.toml",
             )
             return None
         self._asked = message
@@ -185,5 +200,9 @@ class Exchange:
 
 
 def _stderr(done: Completed) -> str:
+    return _said(done) or f"; nothing on stderr, and it ran {done.duration_ms} ms"
+
+
+def _said(done: Completed) -> str:
     text = excerpt(done.stderr.decode("utf-8", "replace"), STDERR_CHARS)
-    return f"; stderr: {text}" if text else f"; nothing on stderr, and it ran {done.duration_ms} ms"
+    return f"; stderr: {text}" if text else ""

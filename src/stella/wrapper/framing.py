@@ -96,7 +96,10 @@ class Scanner:
             return "misplaced-bom: a byte-order mark stands where only white space may"
         if not self._first:
             return "what follows a document does not begin with a JSON object"
-        return "the output does not begin with a JSON object"
+        return (
+            "the output does not begin with a JSON object; stdout is for messages, "
+            "anything else belongs on stderr"
+        )
 
     def _advance(self) -> bytes | NotJson | None:
         """Move on to the end of the open document; None when it has not come yet."""

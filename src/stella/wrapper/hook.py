@@ -38,6 +38,7 @@ from stella.wire.silence import FaultCode
 from stella.wrapper.plugin import PluginProcess
 from stella.wrapper.plugin import Unstarted
 
+_MAY_PRINT: Final = "stdout is for one decision or nothing, anything else belongs on stderr"
 _UNSTARTED: Final = {
     FaultCode.NOT_ACCEPTED: HookCause.NOT_ACCEPTED,
     FaultCode.SPAWN: HookCause.SPAWN_FAILED,
@@ -95,8 +96,9 @@ def conclude(
         case Ending.NOT_STARTED:
             return HookFailure(cause=HookCause.SPAWN_FAILED, message=done.reason)
         case Ending.TIMED_OUT:
-            text = f"no end within {deadline:g} s of its start"
-            return HookFailure(cause=HookCause.TIMEOUT, message=text)
+            return _ended(
+                HookCause.TIMEOUT, f"no end within {deadline:g} s of its start", done, clean
+            )
         case Ending.OVERFLOWED:
             text = f"{done.overflowed or 'stdout'} crossed the limit of its output"
             return HookFailure(cause=HookCause.OUTPUT_CAP, message=text)
@@ -122,7 +124,7 @@ def _answered(event: Hook, done: Completed, clean: Callable[[str], str]) -> Hook
     except Refused as refused:
         fault = refused.reasons[0]
         shown = excerpt(clean(done.stdout.decode("utf-8", "replace")))
-        text = f"{fault.token.value}: {clean(str(fault))}; got: {shown}"
+        text = f"{fault.token.value}: {clean(str(fault))}; {_MAY_PRINT}; got: {shown}"
         return HookFailure(cause=HookCause.MALFORMED, message=text)
     if isinstance(decision, NoOpinion) and is_decision_shaped(done.stderr):
         text = "its answer went to stderr; it belongs on stdout"

@@ -196,6 +196,7 @@ def test_a_dead_model_says_its_sentence_once(
         said = here.stella("run", "go", "--model", dead)
         assert said.code == 1
         assert said.err.count("the key is refused") == 1
+        assert said.out == ""
         assert said.err.count("the model gave no reply") == 1
 
 

@@ -17,6 +17,8 @@ from stella.cli.prompt import ask
 from stella.clock import SystemClock
 from stella.errors import RosterError
 from stella.escape import visible
+from stella.manifest.oracle import FlipPolicy
+from stella.manifest.plugin import PluginManifest
 from stella.process.environment import SESSION
 from stella.providers.keys import KEY_VARIABLES
 from stella.roster.check import check as check_package
@@ -39,6 +41,7 @@ from stella.roster.start import Lookup
 from stella.settings.ambient import Ambient
 from stella.settings.ambient import ambient
 from stella.settings.ambient import workspace_of
+from stella.wire.points import Call
 
 _WORKSPACE = click.option("--workspace", metavar="DIR", help="Root of the work.")
 
@@ -75,7 +78,7 @@ def install(directory: str, *, scope: str, yes: bool, workspace: str | None) -> 
         tell("not installed")
         return
     tell(f"installed {done.manifest.name} in {visible(str(done.directory))}")
-    tell(*_next_step(done.manifest.name, done.manifest.pipeline, done.manifest.loop.points))
+    tell(*_next_step(done.manifest))
 
 
 def _accepted(proposal: Proposal, *, yes: bool) -> AcceptedBy | None:
@@ -92,10 +95,13 @@ def _accepted(proposal: Proposal, *, yes: bool) -> AcceptedBy | None:
     return AcceptedBy.TTY if accepted else None
 
 
-def _next_step(name: str, pipeline: str, points: tuple[object, ...]) -> Iterable[str]:
-    if points:
-        selected = name if any(c.isspace() or c == "," for c in pipeline) else pipeline
-        yield f'next: stella run --pipeline {selected} --test-command "…" --model script:FILE "…"'
+def _next_step(manifest: PluginManifest) -> Iterable[str]:
+    if manifest.loop.points:
+        pipeline = manifest.pipeline
+        named = manifest.name if any(c.isspace() or c == "," for c in pipeline) else pipeline
+        flip = manifest.oracle is not None and manifest.oracle.flip is FlipPolicy.REQUIRED
+        test = ' --test-command "…"' if flip or Call.RUN_TEST in manifest.loop.calls else ""
+        yield f'next: stella run --pipeline {named}{test} --model script:FILE "…"'
 
 
 @command.command(help="Look for everything in DIR that would refuse its install.")

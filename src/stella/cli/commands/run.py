@@ -156,7 +156,8 @@ def perform(
     with _over():
         result, _ = clean.tree(codec.plain(done.result))
         if output_format == "text":
-            out(sys.stdout, for_screen(result["answer"]))
+            if result["answer"]:  # a run that was refused at its first turn has none
+                out(sys.stdout, for_screen(result["answer"]))
         elif output_format == "json":
             say(sys.stdout, for_screen(codec.encode(result).decode(), json=True))
         else:
