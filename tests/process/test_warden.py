@@ -338,6 +338,51 @@ def test_a_guard_that_waits_goes_when_its_warden_is_killed() -> None:
     assert ran_sh("echo next").stdout == b"next\n"
 
 
+def test_a_guard_that_was_stopped_while_it_waited_goes_with_its_warden_all_the_same() -> None:
+    """T-33: nobody else knows of it, so nobody else could wake it."""
+    ran_sh("exit 0")
+    doomed = DOOR.warden().handle.pid
+    ahead = waiting(doomed)
+    settled(ahead)
+    os.kill(ahead, signal.SIGSTOP)
+    eventually(lambda: children(doomed, "T") == [ahead])
+    os.kill(doomed, signal.SIGKILL)
+    eventually(lambda: not read(f"/proc/{ahead}/cmdline"))
+    assert ran_sh("echo next").stdout == b"next\n"
+
+
+def test_a_guard_that_was_given_its_child_goes_on_without_its_warden() -> None:
+    """T-33: the host holds it from then on."""
+    mark = new_mark()
+    for _ in range(2):  # one guard forked for its child, and one that waited for it
+        done = ran_py(
+            f"{MURDERER}\nos.kill(warden, signal.SIGKILL)\nraise SystemExit(3)", mark=mark
+        )
+        assert (done.ending, done.code) == (Ending.EXITED, 3)
+        none_left(mark)
+        ran_sh("exit 0")
+        waiting(DOOR.warden().handle.pid)
+
+
+def test_a_warden_that_dies_before_a_guard_has_said_so_takes_the_request_with_it() -> None:
+    """T-30: the host hears nothing but the end, and may ask another warden."""
+    ours, theirs = socket.socketpair()
+    start = [sys.executable, "-I", "-S", warden.__file__, str(os.getpid()), "0.2"]
+    with (
+        ours,
+        subprocess.Popen(start, stdin=theirs.fileno(), env={}, start_new_session=True) as process,
+    ):
+        theirs.close()
+        control, pipes = hand_over(ours)
+        control.sendall(wanted("exit 3", "none")[:-1])
+        eventually(lambda: children(process.pid))
+        (guard,) = children(process.pid)
+        process.kill()
+        assert list(reports(control)) == []
+        eventually(lambda: not read(f"/proc/{guard}/cmdline"))
+        shut(control, pipes)
+
+
 def test_a_warden_that_cannot_fork_says_why() -> None:
     """E136."""
     program = """
@@ -392,7 +437,7 @@ import os, signal, subprocess, sys
 from stella.process import warden
 from stella.process.door import DOOR
 warden.shield()
-warden.adopt()
+warden.demand(warden.ADOPT, 1)
 def child(*words):
     process = subprocess.Popen(words, start_new_session=True)
     process.returncode = 0
