@@ -252,11 +252,29 @@ def served(requests: socket.socket, script: str = "exit 3") -> list[tuple[bytes,
     return told
 
 
+def sockets(pid: int) -> set[str]:
+    """The sockets that a process has open, by what they are; none of one that is gone."""
+    found = set()
+    with suppress(FileNotFoundError):
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            found.add(str(link.readlink()))
+    return {name for name in found if name.startswith("socket:")}
+
+
 def waiting(pid: int) -> int:
-    """The guard that a warden has forked ahead, once there is no other."""
-    eventually(lambda: len(children(pid)) == 1 and not children(pid, "Z"))
-    (guard,) = children(pid)
-    return guard
+    """The guard that a warden has forked ahead, once there is no other.
+
+    It shares no socket with the warden any more; a guard that has a child shares its control.
+    """
+    found: list[int] = []
+
+    def alone() -> bool:
+        found[:] = children(pid)
+        own = sockets(found[0]) if len(found) == 1 else set()
+        return bool(own) and not own & sockets(pid)
+
+    eventually(alone)
+    return found[0]
 
 
 def settled(ahead: int) -> None:
