@@ -1,11 +1,14 @@
 """The program that guards children: what it does when everything else goes wrong."""
 
+import asyncio
 import errno
 import os
+import resource
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextlib import suppress
@@ -28,6 +31,7 @@ from tests.making.processes import none_left
 from tests.making.processes import ran_py
 from tests.making.processes import ran_sh
 from tests.making.processes import read
+from tests.making.processes import sh
 from tests.making.processes import wardens
 
 # What every murderer below begins with: leftovers in sessions of their own, and whom to kill.
@@ -512,3 +516,69 @@ def test_the_warden_imports_nothing_but_the_standard_library() -> None:
 def test_the_host_is_known_to_its_wardens_alone() -> None:
     ran_sh("exit 0")
     assert len(wardens(os.getpid())) == 1
+
+
+# ── the guard that waits, when all around it goes wrong ───────────────────────────────
+
+
+def test_a_group_that_was_stopped_serves_when_it_is_woken() -> None:
+    """T-22: warden and waiting guard alike; the host wakes the one and that the other."""
+    ran_sh("exit 0")
+    stopped = DOOR.warden().handle.pid
+    ahead = waiting(stopped)
+    os.killpg(stopped, signal.SIGSTOP)
+    eventually(lambda: children(stopped, "T") == [ahead])
+    assert (ran_sh("exit 6").code, DOOR.warden().handle.pid) == (6, stopped)
+
+
+def test_a_waiting_guard_is_the_parents_when_the_host_forks() -> None:
+    """The fork has a warden of its own, and ends it; ours and its guard stay as they are."""
+    ran_sh("exit 0")
+    ours = DOOR.warden().handle.pid
+    ahead = waiting(ours)
+    if (fork := os.fork()) == 0:
+        code = 1
+        try:
+            done = ran_sh("exit 4")
+            code = int((done.code, DOOR.warden().handle.pid == ours) != (4, False))
+            DOOR.close()
+        finally:
+            os._exit(code)
+    assert os.waitpid(fork, 0)[1] == 0
+    assert waiting(ours) == ahead
+    assert (ran_sh("exit 5").code, DOOR.warden().handle.pid) == (5, ours)
+
+
+def test_a_warden_without_descriptors_for_a_guard_loses_no_child() -> None:
+    """E136: what it cannot take is asked of another one; what runs goes on."""
+    ran_sh("exit 0")
+    poor = DOOR.warden().handle.pid
+    waiting(poor)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.prlimit(poor, resource.RLIMIT_NOFILE, (descriptors(poor) + 2, hard))
+
+    async def many() -> list[int | None]:
+        done = await asyncio.gather(*(sh(f"sleep 0.1; exit {n}") for n in range(6)))
+        return [each.code for each in done]
+
+    assert asyncio.run(many()) == list(range(6))
+    assert ran_sh("exit 7").code == 7
+
+
+def test_many_loops_in_threads_share_the_warden_and_leave_one_guard_waiting() -> None:
+    """T-7: nothing that was forked ahead keeps a descriptor of anybody's child."""
+    found: list[list[int | None]] = []
+
+    async def several() -> None:
+        done = await asyncio.gather(*(sh(f"exit {n}") for n in range(5)))
+        found.append([each.code for each in done])
+
+    threads = [threading.Thread(target=lambda: asyncio.run(several())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [list(range(5))] * 4
+    pid = DOOR.warden().handle.pid
+    settled(waiting(pid))
+    assert descriptors(pid) == 7 + 1
