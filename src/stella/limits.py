@@ -88,6 +88,7 @@ RECALL_WAIT_MS: Final = 10_000
 
 # Settings [S2-2]
 SETTINGS_BYTES: Final = 1 * MIB
+IGNORED_SHOWN: Final = 20
 
 # Lifecycle hooks [A-50, D-45, H-59, H-70]
 SESSION_START_CHARS: Final = 4000

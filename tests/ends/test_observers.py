@@ -1,5 +1,6 @@
 """Plugins that subscribe to events, as processes of the real command [D-70 to D-76]."""
 
+import json
 import os
 import shutil
 import signal
@@ -31,6 +32,7 @@ from tests.making.observers import waits_for_record
 from tests.making.planted import PLANTED
 from tests.making.planted import REGISTERED
 from tests.making.plugins import arbiter
+from tests.making.plugins import hooking
 from tests.making.processes import eventually
 from tests.making.processes import marked
 
@@ -405,3 +407,19 @@ def test_a_credential_a_subscriber_lists_is_withheld(tmp_path: Path) -> None:
         "watch lists MY_TOKEN, a credential; it is withheld"
     ]
     assert os.environ.get("MY_TOKEN") is None
+
+
+def test_the_command_an_observer_hears_of_is_the_one_that_runs(tmp_path: Path) -> None:
+    """[H-20, H-60] A guard that rewrites a call must not blind whoever keeps the record."""
+    where = place(tmp_path)
+    rewrite = {"action": "modify", "payload": {"input": {"command": "echo tame"}}}
+    program = f"import sys\nsys.stdin.read()\nprint({json.dumps(json.dumps(rewrite))})\n"
+    where.install(
+        hooking(tmp_path / "guard", program, "PreToolUse"),
+        observer(tmp_path, "command.started", "tool.call.requested"),
+    )
+    where.scripted(asks("bash", command="echo wild"), says())
+    assert where.run().code == 0
+    requested, started = (event.payload for event in events(where))
+    assert requested["input"] == {"command": "echo wild"}
+    assert started["command"] == "echo tame"

@@ -1,5 +1,6 @@
 import pytest
 
+from stella import limits
 from stella.manifest.read import examine
 from tests.making.manifests import broken
 from tests.making.manifests import steering
@@ -60,3 +61,24 @@ def test_a_manifest_that_does_not_load_is_warned_about_all_the_same() -> None:
     text = f'name = " "\n{CAPABILITY.format(chr(34) + "hgh" + chr(34))}'
     assert broken(text) == ["R-2"]
     assert warned(text) == ["M-52"]
+
+
+def test_the_first_unknown_events_alone_are_told_what_may_be_meant() -> None:
+    """[M-8]: limits.NEAR_LOOKUPS and limits.NEAR_CHARS; a list may hold very many."""
+    names = [f'"session.{"x" * limits.NEAR_CHARS}"', *['"session.create"'] * limits.NEAR_LOOKUPS]
+    warnings = examine(OBSERVER.format(", ".join(names)).encode()).warnings
+    assert [each.near != () for each in warnings] == [
+        False,
+        *[True] * (limits.NEAR_LOOKUPS - 1),
+        False,
+    ]
+
+
+def test_the_first_unknown_risks_alone_are_told_what_may_be_meant() -> None:
+    """[M-8]: limits.NEAR_LOOKUPS"""
+    tools = "".join(
+        f'[[capabilities]]\ntool = "t{n}"\nrisk = "hgh"\npurpose = "p"\n'
+        for n in range(limits.NEAR_LOOKUPS + 1)
+    )
+    warnings = examine(f'name = "x"\n{tools}'.encode()).warnings
+    assert [each.near for each in warnings] == [("high",)] * limits.NEAR_LOOKUPS + [()]

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from stella import limits
 from stella.manifest.fault import ManifestFault
 from stella.manifest.fault import Path as Place
 from stella.manifest.fault import Reason
@@ -127,3 +128,16 @@ def test_a_fault_carries_all_that_a_machine_is_told() -> None:
 def test_a_question_is_not_ended_twice() -> None:
     assert sentence("did you mean a?") == "did you mean a?"
     assert sentence("it is a") == "it is a."
+
+
+def test_a_long_key_is_cut_in_every_form_of_its_place() -> None:
+    """[M-7, I-64]: limits.FAULT_VALUE_CHARS, at the limit and one past it."""
+    most = "k" * limits.FAULT_VALUE_CHARS
+    told = f"{most} [1 more characters]"
+    for path, before in (((most,), ""), (("requirements", most), "requirements.")):
+        found = fault("R-21", path, "is wrong")
+        assert (found.key, found.place) == (most, before + most)
+        found = fault("R-21", (*path[:-1], f"{most}k"), "is wrong")
+        assert (found.key, found.place) == (told, before + told)
+        assert f" {told} is wrong." in found.message
+    assert fault("R-61", ("roles", f"{most}k", "tier"), "x").block == f"[roles.{told}]"

@@ -1,5 +1,6 @@
 import pytest
 
+from stella import limits
 from stella.manifest.stages import BOUNDARY
 from stella.wire.points import HOST_STAGES
 from tests.making.manifests import broken
@@ -143,3 +144,19 @@ def test_a_condition_that_did_not_decode_is_not_judged() -> None:
     """[M-5]"""
     text = steering(f'[wrapper]\nid = "w"\n{ENTRY}name = "plan"\nif = 1\n')
     assert broken(text) == ["R-1 wrong-type"]
+
+
+@pytest.mark.parametrize(
+    ("row", "near"),
+    [('name = "Exec{}ute"', ("execute",)), ('name = "a{}"\nif = "plns"', ("plans",))],
+)
+def test_the_first_wrong_stages_alone_are_told_what_may_be_meant(
+    row: str, near: tuple[str, ...]
+) -> None:
+    """[M-8]: limits.NEAR_LOOKUPS"""
+    rows = "".join(
+        f"[[wrapper.stages]]\n{row.format(number)}\n" for number in range(limits.NEAR_LOOKUPS + 1)
+    )
+    found = [each for each in faults(steering(f'[wrapper]\nid = "a"\n{rows}')) if each.near]
+    assert len(found) == limits.NEAR_LOOKUPS
+    assert {each.near for each in found} == {near}

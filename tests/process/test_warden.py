@@ -1,11 +1,14 @@
 """The program that guards children: what it does when everything else goes wrong."""
 
+import asyncio
 import errno
 import os
+import resource
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextlib import suppress
@@ -28,6 +31,7 @@ from tests.making.processes import none_left
 from tests.making.processes import ran_py
 from tests.making.processes import ran_sh
 from tests.making.processes import read
+from tests.making.processes import sh
 from tests.making.processes import wardens
 
 # What every murderer below begins with: leftovers in sessions of their own, and whom to kill.
@@ -252,11 +256,29 @@ def served(requests: socket.socket, script: str = "exit 3") -> list[tuple[bytes,
     return told
 
 
+def sockets(pid: int) -> set[str]:
+    """The sockets that a process has open, by what they are; none of one that is gone."""
+    found = set()
+    with suppress(FileNotFoundError):
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            found.add(str(link.readlink()))
+    return {name for name in found if name.startswith("socket:")}
+
+
 def waiting(pid: int) -> int:
-    """The guard that a warden has forked ahead, once there is no other."""
-    eventually(lambda: len(children(pid)) == 1 and not children(pid, "Z"))
-    (guard,) = children(pid)
-    return guard
+    """The guard that a warden has forked ahead, once there is no other.
+
+    It shares no socket with the warden any more; a guard that has a child shares its control.
+    """
+    found: list[int] = []
+
+    def alone() -> bool:
+        found[:] = children(pid)
+        own = sockets(found[0]) if len(found) == 1 else set()
+        return bool(own) and not own & sockets(pid)
+
+    eventually(alone)
+    return found[0]
 
 
 def settled(ahead: int) -> None:
@@ -338,6 +360,51 @@ def test_a_guard_that_waits_goes_when_its_warden_is_killed() -> None:
     assert ran_sh("echo next").stdout == b"next\n"
 
 
+def test_a_guard_that_was_stopped_while_it_waited_goes_with_its_warden_all_the_same() -> None:
+    """T-33: nobody else knows of it, so nobody else could wake it."""
+    ran_sh("exit 0")
+    doomed = DOOR.warden().handle.pid
+    ahead = waiting(doomed)
+    settled(ahead)
+    os.kill(ahead, signal.SIGSTOP)
+    eventually(lambda: children(doomed, "T") == [ahead])
+    os.kill(doomed, signal.SIGKILL)
+    eventually(lambda: not read(f"/proc/{ahead}/cmdline"))
+    assert ran_sh("echo next").stdout == b"next\n"
+
+
+def test_a_guard_that_was_given_its_child_goes_on_without_its_warden() -> None:
+    """T-33: the host holds it from then on."""
+    mark = new_mark()
+    for _ in range(2):  # one guard forked for its child, and one that waited for it
+        done = ran_py(
+            f"{MURDERER}\nos.kill(warden, signal.SIGKILL)\nraise SystemExit(3)", mark=mark
+        )
+        assert (done.ending, done.code) == (Ending.EXITED, 3)
+        none_left(mark)
+        ran_sh("exit 0")
+        waiting(DOOR.warden().handle.pid)
+
+
+def test_a_warden_that_dies_before_a_guard_has_said_so_takes_the_request_with_it() -> None:
+    """T-30: the host hears nothing but the end, and may ask another warden."""
+    ours, theirs = socket.socketpair()
+    start = [sys.executable, "-I", "-S", warden.__file__, str(os.getpid()), "0.2"]
+    with (
+        ours,
+        subprocess.Popen(start, stdin=theirs.fileno(), env={}, start_new_session=True) as process,
+    ):
+        theirs.close()
+        control, pipes = hand_over(ours)
+        control.sendall(wanted("exit 3", "none")[:-1])
+        eventually(lambda: children(process.pid))
+        (guard,) = children(process.pid)
+        process.kill()
+        assert list(reports(control)) == []
+        eventually(lambda: not read(f"/proc/{guard}/cmdline"))
+        shut(control, pipes)
+
+
 def test_a_warden_that_cannot_fork_says_why() -> None:
     """E136."""
     program = """
@@ -392,7 +459,7 @@ import os, signal, subprocess, sys
 from stella.process import warden
 from stella.process.door import DOOR
 warden.shield()
-warden.adopt()
+warden.demand(warden.ADOPT, 1)
 def child(*words):
     process = subprocess.Popen(words, start_new_session=True)
     process.returncode = 0
@@ -449,3 +516,69 @@ def test_the_warden_imports_nothing_but_the_standard_library() -> None:
 def test_the_host_is_known_to_its_wardens_alone() -> None:
     ran_sh("exit 0")
     assert len(wardens(os.getpid())) == 1
+
+
+# ── the guard that waits, when all around it goes wrong ───────────────────────────────
+
+
+def test_a_group_that_was_stopped_serves_when_it_is_woken() -> None:
+    """T-22: warden and waiting guard alike; the host wakes the one and that the other."""
+    ran_sh("exit 0")
+    stopped = DOOR.warden().handle.pid
+    ahead = waiting(stopped)
+    os.killpg(stopped, signal.SIGSTOP)
+    eventually(lambda: children(stopped, "T") == [ahead])
+    assert (ran_sh("exit 6").code, DOOR.warden().handle.pid) == (6, stopped)
+
+
+def test_a_waiting_guard_is_the_parents_when_the_host_forks() -> None:
+    """The fork has a warden of its own, and ends it; ours and its guard stay as they are."""
+    ran_sh("exit 0")
+    ours = DOOR.warden().handle.pid
+    ahead = waiting(ours)
+    if (fork := os.fork()) == 0:
+        code = 1
+        try:
+            done = ran_sh("exit 4")
+            code = int((done.code, DOOR.warden().handle.pid == ours) != (4, False))
+            DOOR.close()
+        finally:
+            os._exit(code)
+    assert os.waitpid(fork, 0)[1] == 0
+    assert waiting(ours) == ahead
+    assert (ran_sh("exit 5").code, DOOR.warden().handle.pid) == (5, ours)
+
+
+def test_a_warden_without_descriptors_for_a_guard_loses_no_child() -> None:
+    """E136: what it cannot take is asked of another one; what runs goes on."""
+    ran_sh("exit 0")
+    poor = DOOR.warden().handle.pid
+    waiting(poor)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.prlimit(poor, resource.RLIMIT_NOFILE, (descriptors(poor) + 2, hard))
+
+    async def many() -> list[int | None]:
+        done = await asyncio.gather(*(sh(f"sleep 0.1; exit {n}") for n in range(6)))
+        return [each.code for each in done]
+
+    assert asyncio.run(many()) == list(range(6))
+    assert ran_sh("exit 7").code == 7
+
+
+def test_many_loops_in_threads_share_the_warden_and_leave_one_guard_waiting() -> None:
+    """T-7: nothing that was forked ahead keeps a descriptor of anybody's child."""
+    found: list[list[int | None]] = []
+
+    async def several() -> None:
+        done = await asyncio.gather(*(sh(f"exit {n}") for n in range(5)))
+        found.append([each.code for each in done])
+
+    threads = [threading.Thread(target=lambda: asyncio.run(several())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [list(range(5))] * 4
+    pid = DOOR.warden().handle.pid
+    settled(waiting(pid))
+    assert descriptors(pid) == 7 + 1

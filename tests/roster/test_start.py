@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from stella import limits
 from stella.consent.text import Resolution
 from stella.errors import PackageRefused
 from stella.files import tree
@@ -336,3 +337,16 @@ command = { argv = ["${plugin_dir}/bin/meter"], timeout_secs = 1 }
     loaded = read_manifest(text.encode()).manifest
     shown = resolution(loaded, walked(root), PLACE, lookup(settled(tmp_path)))
     assert shown == Resolution(oracle="/tier/meter/bin/meter")
+
+
+@pytest.mark.parametrize("before", ["${plugin_dir}/", "../", "./"])
+def test_a_refusal_is_short_however_long_the_program_is_spelled(
+    tmp_path: Path, before: str
+) -> None:
+    """[M-7] limits.FAULT_VALUE_CHARS"""
+    package, where = walked(meter(tmp_path / "package")), lookup(settled(tmp_path))
+    word = before + "x" * 4 * limits.FAULT_VALUE_CHARS
+    with pytest.raises(PackageRefused) as refused:
+        refuse_unstartable(manifest(word), package, PLACE, where)
+    assert "more characters]" in str(refused.value)
+    assert len(str(refused.value)) < 3 * limits.FAULT_VALUE_CHARS

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from stella import limits
 from stella.clock import SystemClock
 from stella.journal.journal import Journal
 from stella.journal.journal import new_session_id
@@ -26,6 +27,7 @@ from stella.turn.facts import RunStatus
 from stella.turn.facts import UsageTotal
 from stella.wire.event import Event
 from stella.wire.event import read_event
+from tests.making.observers import COPY
 from tests.making.observers import observer
 from tests.making.planted import REGISTERED
 from tests.making.processes import PATIENCE
@@ -33,6 +35,7 @@ from tests.making.sessions import installed
 from tests.making.sessions import options
 from tests.making.sessions import project
 
+SECRET = "sk-0123456789abcdefghij"
 CLOSED = SessionClosed(status=RunStatus.MET, turns=1, usage=UsageTotal())
 
 Story = Callable[[Telling, Broadcast], Awaitable[None]]
@@ -266,3 +269,32 @@ def test_haste_reaches_every_subscriber(tmp_path: Path) -> None:
     then = "sys.stdin.read()\nlog.write(b'end')\nwhile True:\n    time.sleep(600)\n"
     telling = played(tmp_path, story, observer(tmp_path / "src", "extension.*", then=then))
     assert telling.told == []
+
+
+def test_a_loss_whose_notice_is_an_event_itself_disturbs_no_order(tmp_path: Path) -> None:
+    """[H-4, D-71] A name that looks like a secret is redacted, and that is an event."""
+
+    async def story(telling: Telling, bus: Broadcast) -> None:
+        bus.start()
+        await ready(tmp_path, SECRET)
+        for number in range(20 * limits.EVENT_QUEUE):
+            telling.tell("t1", emitted(number))
+        (tmp_path / "go").touch()
+        async with asyncio.timeout(PATIENCE):
+            while b'"dropped"' not in (tmp_path / f"{SECRET}.log").read_bytes():
+                telling.tell("t1", emitted(-1))
+                await asyncio.sleep(0.005)
+
+    slow = f"until(home / 'go')\n{COPY}"
+    telling = played(
+        tmp_path,
+        story,
+        observer(tmp_path / "src", "*", name=SECRET, then=slow),
+        observer(tmp_path / "src", "*"),
+    )
+    told = [fact.text for fact in telling.told if isinstance(fact, Noticed)]
+    assert any(text.startswith(f"{SECRET} did not get") for text in told)
+    assert {"where": "notice", "count": 1} in [event.payload for event in events(tmp_path)]
+    for name in (SECRET, "watch"):
+        numbers = [event.sequence for event in events(tmp_path, name)]
+        assert numbers == sorted(set(numbers))

@@ -80,3 +80,10 @@ def test_credentials_are_told_by_name(tmp_path: Path) -> None:
         ("credential_withheld", "watch lists OPENAI_API_KEY, a credential; it is withheld")
     ]
     assert dict(watch.process.env) == {"PATH": "/usr/bin"}
+
+
+def test_what_a_plugin_says_is_cleared_of_the_keys_in_use(tmp_path: Path) -> None:
+    """[J2-22, H-41]"""
+    env = {"PATH": os.environ["PATH"], "OPENAI_API_KEY": "quartz-lantern-zebra"}
+    (watch,) = found_in(asked(tmp_path, observer(tmp_path / "src", "*"), env=env))
+    assert watch.process.clean("a quartz-lantern-zebra b") == "a [redacted] b"

@@ -297,3 +297,20 @@ def test_what_a_file_says_is_shown_escaped(tmp_path: Path) -> None:
     (notice,) = load(home, workspace, {}).notices
     assert "\x1b" not in notice
     assert "pipeline.tiers.a\\u{1B}[31m" in notice
+
+
+def test_a_project_that_says_very_much_to_no_effect_is_told_of_in_few_words(
+    tmp_path: Path,
+) -> None:
+    """[A-70, A-72]: limits.IGNORED_SHOWN, at the limit and one past it."""
+    head = "[pipeline.tiers]\n"
+    rows = [f't{n} = "plan"\n' for n in range(limits.IGNORED_SHOWN)]
+    (all_of_them,) = loaded(tmp_path, project=head + "".join(rows)).notices
+    assert f"{limits.IGNORED_SHOWN} values without effect" in all_of_them
+    assert f"pipeline.tiers.t{limits.IGNORED_SHOWN - 1};" in all_of_them
+    long = "x" * 4 * limits.FAULT_VALUE_CHARS
+    (cut,) = loaded(tmp_path, project=f'{head}{long} = "plan"\n{"".join(rows)}').notices
+    assert " and 1 more; " in cut
+    assert f"pipeline.tiers.t{limits.IGNORED_SHOWN - 1};" not in cut
+    assert "more characters]" in cut
+    assert len(cut) < len(all_of_them) + 2 * limits.FAULT_VALUE_CHARS

@@ -203,3 +203,58 @@ def test_what_is_no_settings_text_is_one_fault(data: bytes, told: str) -> None:
 def test_what_a_projects_file_cannot_say_is_listed() -> None:
     """[A-70]"""
     assert said("[ui]\nlive = true\n[pipeline]\nmax_holds = 1", Scope.PROJECT).ignored == ("ui",)
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [("", "[s{}]\n"), ("[model]\n", "k{} = 1\n"), ("[pipeline.tiers]\n", "k{}=1\n")],
+)
+def test_a_file_with_very_many_faults_tells_so_many_and_no_more(head: str, row: str) -> None:
+    """[S2-4]: limits.FAULTS_TOLD, at the limit and one past it; a repository may bring such a file.
+
+    The work grows with the file and not faster: at 100,000 sections it would be minutes.
+    """
+    for number in (limits.FAULTS_TOLD, limits.FAULTS_TOLD + 1, 40 * limits.FAULTS_TOLD):
+        text = head + "".join(row.format(n) for n in range(number))
+        assert len(wrong(text, Scope.PROJECT)) == limits.FAULTS_TOLD
+
+
+def test_several_sections_together_tell_no_more_than_one() -> None:
+    """[S2-4]: limits.FAULTS_TOLD"""
+    rows = "".join(f"k{n} = 1\n" for n in range(limits.FAULTS_TOLD - 1))
+    found = wrong(f"[tiers]\n{rows}[model]\n{rows}[plugin]\n", Scope.PROJECT)
+    assert len(found) == limits.FAULTS_TOLD
+    assert found[-1].startswith("model.k0: unknown key")
+
+
+def test_the_first_unknown_words_alone_are_told_what_may_be_meant() -> None:
+    """[M-8]: limits.NEAR_LOOKUPS and limits.NEAR_CHARS"""
+    long = f"default{'x' * limits.NEAR_CHARS}"
+    rows = "".join(f'"def{n}lt" = 1\n' for n in range(limits.NEAR_LOOKUPS))
+    found = wrong(f"[model]\n{long} = 1\n{rows}")
+    assert [each.endswith("did you mean default?") for each in found] == [
+        False,
+        *[True] * (limits.NEAR_LOOKUPS - 1),
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}=1",
+        "[{}]",
+        "[model]\n{}=1",
+        "[pipeline.tiers]\n{}=1",
+        '[meta]\nscope="{}"',
+        '[pipeline]\ndefault=",{}"',
+        '[model]\ndefault="{}"\n[tiers]\nworker="b"',
+        '[model]\ndefault="b"\n[tiers]\nworker="{}"',
+    ],
+)
+def test_a_fault_is_short_however_long_what_it_names_is(text: str) -> None:
+    """[S2-4]: limits.FAULT_VALUE_CHARS of it are shown, hidden characters made visible."""
+    word = "x" * 4 * limits.FAULT_VALUE_CHARS
+    for told in wrong(text.format(word), Scope.PROJECT):
+        assert len(told) < 4 * limits.FAULT_VALUE_CHARS
+        assert "more characters]" in told

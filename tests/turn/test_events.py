@@ -380,6 +380,20 @@ def test_a_path_that_holds_secrets_is_told(given: dict[str, Any], paths: list[st
     assert found == [{"tool": "read_file", "path": path} for path in paths]
 
 
+def test_what_hooks_made_of_a_call_is_what_an_observer_hears_of_it() -> None:
+    """[H-20, H-42, H-60] The request is the model's; what runs is what hooks left."""
+    chain = ({"by": "plugin:a", "before": "1", "after": "2"},)
+    rows = told(asked(command="ls"), judged(chain=chain, given={"command": "ls -a"}), started())
+    assert rows[0] == ("tool.call.requested", {"tool": "bash", "input": {"command": "ls"}})
+    assert rows[-1] == ("command.started", {"command": "ls -a", "cwd": "/w"})
+    rows = told(
+        asked("read_file", path="a.pem"),
+        judged("read_file", chain=chain, given={"files": [{"path": "a.pem"}, {"path": ".env"}]}),
+    )
+    found = [row["path"] for name, row in rows if name == "sensitive_operation.detected"]
+    assert found == ["a.pem", ".env"]
+
+
 def bound(**signals: bool) -> PipelineBound:
     member = BoundMember(name="judge", wrapper="judge", grade="arbiter", digest="", rule_sha256="")
     return PipelineBound(

@@ -153,3 +153,21 @@ def test_the_end_of_a_call_is_told_with_the_input_that_ran(ok: bool) -> None:
     assert (told.tool_result, told.ok) == ("done" if ok else "too slow", ok)
     assert told.error_class == (None if ok else "timeout")
     assert (told.duration_ms, told.input_before) == (4, DRY)
+
+
+@pytest.mark.parametrize(("before", "after"), [(True, 1), (1, True), (0, False), (1, 1.0)])
+def test_a_rewrite_that_only_python_takes_for_the_same_is_checked_and_used(
+    before: object, after: object
+) -> None:
+    """[H-60 steps 1 and 2] What later guards saw is what is checked, and what runs."""
+    call = Asked(call_id="t1.c1", name="tool", input={"all": before})
+    host = Host(hook=answering({"a": modify(input={"all": after})}))
+    found = went(host, "a", call=call)
+    assert isinstance(found.call.input, dict)
+    assert type(found.call.input["all"]) is type(after)
+    host = Host(
+        fits=lambda asked: asked is call,
+        hook=answering({"a": modify(input={"all": after})}),
+    )
+    found = went(host, "a", call=call)
+    assert [each.cause for each in found.opinions] == ["", "hook_failure"]

@@ -158,3 +158,32 @@ def test_a_message_tells_the_way_out(chunk: bytes, words: str) -> None:
 
 def test_an_answer_is_the_body() -> None:
     assert isinstance(exchange(ANSWER).conclude(FINE, 5), AfterTurnAnswer)
+
+
+SECRET = "sk-0123456789abcdefghij"
+
+
+def cleaned(text: str) -> str:
+    return text.replace(SECRET, "[redacted]")
+
+
+@pytest.mark.parametrize("shown", range(1, len(SECRET)))
+def test_a_secret_that_the_cut_would_halve_is_gone_before_the_cut(shown: int) -> None:
+    """[H-41, J2-21] limits.STDERR_CHARS, limits.EXCERPT_CHARS and limits.RAW_BYTES."""
+    made = Exchange(plugin="p", request=REQUEST, clean=cleaned)
+    said = f"{SECRET}{'.' * (limits.STDERR_CHARS - shown)}".encode()
+    told = made.conclude(Completed(ending=Ending.EXITED, code=1, stderr=said), 5)
+    assert isinstance(told, Silence)
+    assert SECRET[-shown:] not in told.message
+    made = Exchange(plugin="p", request=REQUEST, clean=cleaned)
+    made.receive(f"oops{SECRET}{'.' * (limits.EXCERPT_CHARS - shown)}\n".encode())
+    told = made.conclude(FINE, 5)
+    assert isinstance(told, Silence)
+    assert f"{SECRET[-shown:]}." not in told.message
+    made = Exchange(plugin="p", request=REQUEST, clean=cleaned)
+    head = b"\xff" + b'{"x":"' + b"." * (limits.RAW_BYTES - shown - 7)
+    made.receive(head + SECRET.encode() + b'"}\n')
+    told = made.conclude(FINE, 5)
+    assert isinstance(told, Silence)
+    assert told.raw.startswith(b"\xff")
+    assert not told.raw.endswith(SECRET[:shown].encode())

@@ -48,10 +48,16 @@ class Scene:
             env={"PATH": os.environ["PATH"], "MARK": self.mark},
             timeout_secs=1,
             cleared=lambda: Program(path=SH),
+            clean=lambda text: text.replace(self.secret, "[redacted]"),
         )
-        self.observer = Observer(
-            process, lambda code, text: self.told.append((code, text)), self.gone
-        )
+        self.secret = "nothing of the kind"
+        self.also = b""
+        self.observer = Observer(process, self.report, self.gone)
+
+    def report(self, code: str, text: str) -> None:
+        self.told.append((code, text))
+        if self.also:
+            self.observer.offer(self.also)
 
     def gone(self) -> None:
         self.ends += 1
@@ -357,3 +363,37 @@ def test_a_cancel_while_they_end_makes_haste_and_goes_on_up(tmp_path: Path) -> N
         assert not marked(scene.mark)
 
     played(scene, story)
+
+
+def test_a_secret_that_the_cut_would_halve_is_gone_before_the_cut(tmp_path: Path) -> None:
+    """[D-72, H-41] limits.STDERR_CHARS"""
+    secret = "sk-0123456789abcdefghij"
+    dots = limits.STDERR_CHARS - 9
+    scene = Scene(tmp_path, f"printf '%s' {secret} >&2; printf '%0{dots}d' 0 >&2")
+    scene.secret = secret
+
+    async def story() -> None:
+        scene.start()
+        await until(lambda: scene.ends)
+
+    played(scene, story)
+    ((_, told),) = scene.told
+    assert told.count("0") >= dots
+    assert "bcdefghij" not in told
+
+
+def test_a_loss_that_makes_another_event_is_told_once_and_in_order(tmp_path: Path) -> None:
+    """[D-71, W-45] What is offered while a loss is reported comes after what waited already."""
+    scene = Scene(tmp_path, PLAIN)
+    scene.also = b"again\n"
+
+    async def story() -> None:
+        for number in range(limits.EVENT_QUEUE + 3):
+            scene.observer.offer(line(number))
+        scene.start()
+        await until(lambda: scene.log.endswith(scene.also))
+
+    played(scene, story)
+    assert scene.lost == [3]
+    expected = b"".join(map(line, range(limits.EVENT_QUEUE)))
+    assert scene.log == b'{"dropped":3}\n' + expected + scene.also

@@ -22,7 +22,6 @@ from stella.manifest.sheet import Entry
 from stella.manifest.sheet import Place
 from stella.manifest.sheet import Sheet
 from stella.manifest.stages import selectable
-from stella.near import near
 
 RISK: Final = Place(("risk",), str, Risk.LOW.value)
 
@@ -31,7 +30,7 @@ def event_is_known(entry: Entry[str]) -> Faults:
     """M-20; a pattern that is none has its own fault."""
     if not well_formed(entry.value) or exists(entry.value):
         return
-    meant = near(entry.value, CATALOGUE)
+    meant = entry.sheet.meant(entry.value, CATALOGUE)
     hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
     says = f"names no event of this host, so nothing is received for it{hint}"
     yield fault("M-20", entry.path, says, value=entry.value, near=meant)
@@ -50,7 +49,7 @@ def risk_is_known(entry: Entry[Sheet]) -> Faults:
     token = entry.value.get(RISK)
     if risk_of(token) is None:
         grades = [grade.value for grade in Risk]
-        meant = near(token, grades)
+        meant = entry.sheet.meant(token, grades)
         hint = f"did you mean {' or '.join(meant)}?" if meant else f"grades: {', '.join(grades)}"
         says = f'is not a known grade and is read as "{Risk.DESTRUCTIVE.value}"; {hint}'
         path, label = (*entry.path, "risk"), called("tool", entry)

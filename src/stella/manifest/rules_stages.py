@@ -28,7 +28,6 @@ from stella.manifest.sheet import Sheet
 from stella.manifest.sheet import Unestablished
 from stella.manifest.stages import BOUNDARY
 from stella.manifest.stages import malformed
-from stella.near import near
 from stella.wire.points import HOST_STAGES
 from stella.wire.points import PUBLISHER
 from stella.wire.points import Signal
@@ -112,7 +111,7 @@ def stage_is_well_formed(entry: Entry[Sheet]) -> Faults:
     if blank(name) or name in HOST_STAGES or name in BOUNDARY:
         return
     if reason := malformed(name):
-        meant = near(name, HOST_STAGES)
+        meant = entry.sheet.meant(name, HOST_STAGES)
         hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
         says = f"is no stage name: {reason}{hint}"
         fix = "write a host stage, or a short name of a to z, 0 to 9 and -"
@@ -138,7 +137,7 @@ def condition_can_be_read(entry: Entry[Sheet]) -> Faults:
             says, fix = f"is no condition: {reason}", 'write it like "plans" or "questions > 0"'
             yield fault("R-48", path, says, value=text, label=label, fix=fix)
         case UnknownSignal(name=name):
-            meant = near(name, _SIGNALS)
+            meant = entry.sheet.meant(name, _SIGNALS)
             hint = f"did you mean {' or '.join(meant)}? " if meant else ""
             says = f'names no signal: "{shown(name)}"; {hint}signals: {", ".join(_SIGNALS)}'
             fix = "name one of the signals"

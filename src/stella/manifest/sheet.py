@@ -163,14 +163,14 @@ class Sheet:
         Comparing two texts costs the product of their lengths, so long words, long lists
         and the later ones of very many faults get none.
         """
+        return () if len(candidates) > limits.NEAR_CANDIDATES else self.meant(word, candidates)
+
+    def meant(self, word: str, legal: Iterable[str]) -> tuple[str, ...]:
+        """Return near words of the host's own vocabulary, for the first few words asked [M-8]."""
         self._lookups += 1
-        if (
-            self._lookups > limits.NEAR_LOOKUPS
-            or len(word) > limits.NEAR_CHARS
-            or len(candidates) > limits.NEAR_CANDIDATES
-        ):
+        if self._lookups > limits.NEAR_LOOKUPS or len(word) > limits.NEAR_CHARS:
             return ()
-        return near(word, candidates)
+        return near(word, legal)
 
     def _find(self, path: tuple[str, ...]) -> object:
         found: object = self._tree

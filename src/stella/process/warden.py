@@ -34,7 +34,8 @@ EXITED: Final = b"X"  # the child is dead; it is not reaped while something of i
 ENDED: Final = b"Z"  # raw wait status or UNKNOWN; others killed; others the system protects
 UNKNOWN: Final = -1
 PASSED: Final = 4  # control, stdin, stdout, stderr
-_ADOPT: Final = 36  # PR_SET_CHILD_SUBREAPER
+ADOPT: Final = 36  # PR_SET_CHILD_SUBREAPER: be the parent of every orphan below [T-32]
+FOLLOW: Final = 1  # PR_SET_PDEATHSIG: get this signal when the parent dies
 _BLOCK: Final = 64 * 1024
 # A handler of these would return into the faulting instruction, for ever.
 _FAULTS: Final = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
@@ -47,11 +48,11 @@ def shield() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def adopt() -> None:
-    """Become the parent of every orphan below this process, where the system allows it [T-32]."""
-    yes, none = ctypes.c_ulong(1), ctypes.c_ulong(0)
-    if sys.platform == "linux" and ctypes.CDLL(None).prctl(_ADOPT, yes, none, none, none):
-        raise OSError("this system does not let orphans be adopted")
+def demand(option: int, value: int) -> None:
+    """Have the system treat this process so. Only Linux can; there it must."""
+    words = map(ctypes.c_ulong, (value, 0, 0, 0))
+    if sys.platform == "linux" and ctypes.CDLL(None).prctl(option, *words):
+        raise OSError(f"this system refuses the process option {option}")
 
 
 def wakeups() -> socket.socket:
@@ -125,11 +126,10 @@ def strike(pid: int, kill: Callable[[int, int], None] = os.kill) -> bool:
     with suppress(PermissionError, ProcessLookupError):
         if (group := os.getpgid(pid)) != os.getpgrp():
             kill(-group, signal.SIGKILL)
-    try:
+    with suppress(PermissionError):
         kill(pid, signal.SIGKILL)
-    except PermissionError:
-        return False
-    return True
+        return True
+    return False
 
 
 class Guard:
@@ -164,6 +164,7 @@ class Guard:
         if not body or listen(self.control).poll(0):
             return None
         self.tell(ACCEPTED, os.getpid())
+        demand(FOLLOW, 0)  # from here on the host knows whom to wake
         return body.split(b"\0")
 
     def read(self, size: int) -> bytes | None:
@@ -236,8 +237,7 @@ class Guard:
             while True:
                 ready = {number for number, _ in poller.poll()}
                 calm(self.wake)
-                said = self.control.fileno() in ready
-                if self.host in ready or (said and not self.hear(leader)):
+                if self.host in ready or (self.control.fileno() in ready and not self.hear(leader)):
                     return
                 if not exited and self.dead(leader):
                     exited = True
@@ -337,7 +337,8 @@ class Warden:
         """Be a guard: let go of everything that is the warden's, wait, serve, exit."""
         code = 1
         try:
-            adopt()
+            demand(ADOPT, 1)
+            demand(FOLLOW, signal.SIGKILL)  # which ends even one that somebody has stopped
             for held in (self.wake, self.requests, *self.idle.values()):
                 held.close()
             for number in (signal.set_wakeup_fd(-1), *foreign):
@@ -388,7 +389,7 @@ class Warden:
 def main() -> NoReturn:
     """Serve the host. Arguments: its process number, our patience in seconds."""
     shield()
-    adopt()
+    demand(ADOPT, 1)
     requests = socket.socket(fileno=os.dup(0))
     os.dup2(1, 0)  # standard output leads nowhere, both ways
     Warden(requests, descriptor_of(int(sys.argv[1])), float(sys.argv[2])).serve()

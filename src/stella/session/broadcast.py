@@ -4,6 +4,8 @@ It listens to what is told and never waits, so a subscriber can neither change n
 anything [D-76]. An event nobody subscribed to costs its number and nothing else.
 """
 
+from collections import deque
+from collections.abc import Callable
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
@@ -50,6 +52,7 @@ class Broadcast:
         self._events = SessionEvents()
         self._sequence = 0
         self._over = False
+        self._due: deque[Callable[[], None]] = deque()
         self._observers: dict[str, tuple[Enabled, Observer]] = {
             each.plugin.name: (each, self._observer(each))
             for each in plugins
@@ -58,6 +61,9 @@ class Broadcast:
 
     def hear(self, record: Record, fact: Fact) -> None:
         """Put the events of one record on the bus, in order [H-4, D-70]."""
+        self._in_turn(partial(self._hear, record, fact))
+
+    def _hear(self, record: Record, fact: Fact) -> None:
         for told in self._events.of(record.turn, fact, record.ts):
             self._publish(told, record.turn, record.ts)
         if count := record.data.get("redacted"):
@@ -111,7 +117,16 @@ class Broadcast:
 
     def _publish_own(self, event: str, name: str) -> None:
         told = Told(name=event, payload={"kind": _SUBSCRIBER, "name": name})
-        self._publish(told, None, stamp(self._clock.now()))
+        self._in_turn(partial(self._publish, told, None, stamp(self._clock.now())))
+
+    def _in_turn(self, work: Callable[[], None]) -> None:
+        """Do the work after what is under way: a loss that is told of can be an event itself."""
+        self._due.append(work)
+        if len(self._due) > 1:
+            return
+        while self._due:
+            self._due[0]()
+            self._due.popleft()
 
     def _publish(self, told: Told, turn: str | None, timestamp: str) -> None:
         self._sequence += 1

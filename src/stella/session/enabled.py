@@ -15,6 +15,7 @@ from stella.manifest.loop import Power
 from stella.process.environment import exact
 from stella.process.environment import withheld
 from stella.providers.keys import KEY_VARIABLES
+from stella.redact import Redactor
 from stella.roster.roster import Plugin
 from stella.roster.roster import Roster
 from stella.roster.roster import cleared
@@ -51,11 +52,17 @@ def enabled(options: Options, root: Path, roster: Roster) -> tuple[Enabled, ...]
     )
 
 
+def redactor_of(env: Mapping[str, str]) -> Redactor:
+    """Return what takes model keys out of all that is stored or shown [J2-22, J2-24]."""
+    return Redactor(env[name] for name in sorted(KEY_VARIABLES) if env.get(name))
+
+
 def process_of(plugin: Plugin, env: Mapping[str, str], lookup: Lookup) -> PluginProcess | None:
     """Return how a plugin is started, None when its manifest has no `[runtime]` [T-3, T-10]."""
     runtime = plugin.manifest.runtime
     if runtime is None:
         return None
+    redactor = redactor_of(env)
     return PluginProcess(
         name=plugin.name,
         arguments=replaced(runtime.argv, plugin.directory)[1:],
@@ -63,6 +70,7 @@ def process_of(plugin: Plugin, env: Mapping[str, str], lookup: Lookup) -> Plugin
         env=exact(runtime.env, env, KEY_VARIABLES),
         timeout_secs=runtime.timeout_secs,
         cleared=partial(cleared, plugin, lookup),
+        clean=lambda text: redactor.text(text)[0],
     )
 
 

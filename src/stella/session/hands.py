@@ -195,6 +195,7 @@ class Hands:
         """Return the record of a decision, with everybody who was consulted [A-8, A-37]."""
         denied = ruling if isinstance(ruling, Denied) else None
         by = "mode" if denied is None else denied.by
+        given = question.call.input
         mode = Opinion(
             rule=f"mode {self.mode.value}",
             source="mode",
@@ -211,6 +212,7 @@ class Hands:
             cause=None if denied is None else denied.cause,
             chain=question.chain,
             trace=tuple(_row(each, by) for each in (*question.opinions, mode)),
+            given=given if question.chain and isinstance(given, dict) else None,
         )
 
 

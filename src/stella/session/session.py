@@ -26,12 +26,12 @@ from stella.process.environment import inherited
 from stella.providers.all import open_model
 from stella.providers.keys import KEY_VARIABLES
 from stella.providers.provider import Model
-from stella.redact import Redactor
 from stella.session.attempts import Attempts
 from stella.session.attempts import reclaim
 from stella.session.broadcast import Broadcast
 from stella.session.drive import Drive
 from stella.session.enabled import enabled
+from stella.session.enabled import redactor_of
 from stella.session.facts import RunEnded
 from stella.session.facts import SessionClosed
 from stella.session.facts import SessionOpened
@@ -87,11 +87,6 @@ class Finished:
     told: tuple[Fact, ...]
     turn_text: str
     trouble: str | None = None
-
-
-def redactor_of(env: Mapping[str, str]) -> Redactor:
-    """Return what takes model keys out of all that is stored or shown [J2-22, J2-24]."""
-    return Redactor(env[name] for name in sorted(KEY_VARIABLES) if env.get(name))
 
 
 async def run_once(

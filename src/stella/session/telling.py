@@ -87,4 +87,5 @@ def _named(fact: Fact, turn: str | None) -> tuple[str, str | None, dict[str, Any
     if isinstance(fact, Emitted):
         return fact.name, turn, {"payload": fact.payload}
     values: dict[str, Any] = msgspec.structs.asdict(fact)
-    return fact.type, turn, {key: value for key, value in values.items() if value is not None}
+    written = {k: v for k, v in values.items() if v is not None and k not in fact.unwritten}
+    return fact.type, turn, written

@@ -20,6 +20,7 @@ from stella import codec
 from stella import limits
 from stella.codec import Refused
 from stella.escape import visible
+from stella.manifest.rule import shown
 from stella.manifest.scan import overreach
 from stella.settings.sections import MODEL_NAMES
 from stella.settings.sections import Scope
@@ -124,7 +125,7 @@ def names_of(text: str) -> tuple[str, ...] | None:
 def read_settings(data: bytes, scope: Scope) -> SettingsFile | tuple[Trouble, ...]:
     """Return what the bytes of a settings file say, or all that is wrong with them [S2-4].
 
-    The faults are in the order of the sections in the file.
+    The faults are in the order of the sections in the file, at most `limits.FAULTS_TOLD`.
     """
     tree = _tree(data)
     if isinstance(tree, Trouble):
@@ -137,8 +138,9 @@ def read_settings(data: bytes, scope: Scope) -> SettingsFile | tuple[Trouble, ..
     tiers = _decoded(TiersTable, "tiers", looked.tree, troubles)
     troubles += [*_meta(meta, scope), *_pipeline(pipeline), *_models(model, tiers)]
     if troubles:
-        order = list(tree)
-        return tuple(sorted(troubles, key=lambda trouble: order.index(trouble.section)))
+        order = {section: at for at, section in enumerate(tree)}
+        inorder = sorted(troubles, key=lambda trouble: order[trouble.section])
+        return tuple(inorder[: limits.FAULTS_TOLD])
     return SettingsFile(model=model, pipeline=pipeline, tiers=tiers, ignored=looked.ignored)
 
 
@@ -181,13 +183,13 @@ def _meta(meta: Meta, scope: Scope) -> Iterator[Trouble]:
         said = f"this release reads version {_VERSION}, got {meta.schema_version}"
         yield Trouble(section="meta", at="meta.schema_version", message=said)
     if meta.scope not in (None, scope.value):
-        said = f'this is the {scope.value} file, got "{visible(meta.scope or "")}"'
+        said = f'this is the {scope.value} file, got "{shown(meta.scope or "")}"'
         yield Trouble(section="meta", at="meta.scope", message=said)
 
 
 def _pipeline(table: PipelineTable) -> Iterator[Trouble]:
     if table.default is not None and names_of(table.default) is None:
-        said = f'"{visible(table.default)}" has an empty part; give names with one comma between'
+        said = f'"{shown(table.default)}" has an empty part; give names with one comma between'
         yield Trouble(section="pipeline", at="pipeline.default", message=said)
     if any(not tier.strip() for tier in table.tiers):
         said = "a tier has no name; give each row the name that plugins ask for"
@@ -203,7 +205,7 @@ def _models(model: ModelTable, tiers: TiersTable) -> Iterator[Trouble]:
             yield Trouble(section=section, at=f"{section}.{key}", message=said)
     if None not in (model.default, tiers.worker) and model.default != tiers.worker:
         said = (
-            f'"{visible(tiers.worker or "")}", but model.default says '
-            f'"{visible(model.default or "")}"; both choose the session\'s model: keep one'
+            f'"{shown(tiers.worker or "")}", but model.default says '
+            f'"{shown(model.default or "")}"; both choose the session\'s model: keep one'
         )
         yield Trouble(section="tiers", at="tiers.worker", message=said)

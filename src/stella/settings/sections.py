@@ -3,15 +3,19 @@
 The table is the whole vocabulary: what is not in it is unknown, and near misses come from it.
 """
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from itertools import islice
 from typing import Any
 from typing import Final
 
+from stella import limits
 from stella.codec import Word
-from stella.escape import visible
-from stella.near import suggestion
+from stella.manifest.rule import shown
+from stella.near import clause
+from stella.near import near
 
 
 class Scope(Word):
@@ -96,19 +100,34 @@ class Looked:
     tree: dict[str, Any] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
     ignored: tuple[str, ...] = ()
+    lookups: int = 0
+
+    def unknown(self, word: str, legal: Iterable[str]) -> str:
+        """Return what ends a message about an unknown word: the near ones, or all [M-8].
+
+        Somebody else may have written very many, and long ones: the first few are looked up.
+        """
+        self.lookups += 1
+        known = tuple(legal)
+        few = self.lookups <= limits.NEAR_LOOKUPS and len(word) <= limits.NEAR_CHARS
+        hint = clause(near(word, known) if few else (), known)
+        return f'"{shown(word)}"; {hint}' if hint else f'"{shown(word)}"'
 
 
 def looked_over(tree: Mapping[str, Any], scope: Scope) -> Looked:
     """Return what of a file is acted on, what is ignored in its scope, and what is a fault.
 
+    Past `limits.FAULTS_TOLD` faults nothing more is looked at.
     What a project's file says to no effect while its workspace is not trusted is acted on here:
     who merges the files decides on that.
     """
     looked = Looked()
     for name, table in tree.items():
+        if len(looked.troubles) >= limits.FAULTS_TOLD:
+            break
         section = SECTIONS.get(name)
         if section is None:
-            looked.troubles.append(_unknown_section(name))
+            looked.troubles.append(_unknown_section(looked, name))
         else:
             _look(looked, name, section, table, scope)
     return looked
@@ -120,14 +139,14 @@ def _look(looked: Looked, name: str, section: _Section, table: object, scope: Sc
         looked.tree[name] = table  # what it should be is the codec's to say
         return
     keys = table if isinstance(table, dict) else {}
+    unknown = (key for key in keys if section.keys and key not in section.keys)
     looked.troubles += [
         Trouble(
             section=name,
-            at=f"{name}.{visible(key)}",
-            message=f'unknown key "{visible(key)}"; {suggestion(key, section.keys)}'.rstrip("; "),
+            at=f"{name}.{shown(key)}",
+            message=f"unknown key {looked.unknown(key, section.keys)}",
         )
-        for key in keys
-        if section.keys and key not in section.keys
+        for key in islice(unknown, limits.FAULTS_TOLD)
     ]
     project = scope is Scope.PROJECT
     if project and (not acted or (section.trusted and not section.acted)):
@@ -156,10 +175,9 @@ def _keys(
     looked.tree[name] = {key: value for key, value in keys.items() if key in section.acted}
 
 
-def _unknown_section(name: str) -> Trouble:
+def _unknown_section(looked: Looked, name: str) -> Trouble:
     if name == _NO_SERVERS:
         said = "there is no such section; servers are declared in mcp.toml, beside this file"
     else:
-        hint = suggestion(name, SECTIONS)
-        said = f'unknown section "{visible(name)}"; {hint}'
-    return Trouble(section=name, at=visible(name), message=said)
+        said = f"unknown section {looked.unknown(name, SECTIONS)}"
+    return Trouble(section=name, at=shown(name), message=said)

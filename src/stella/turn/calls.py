@@ -108,7 +108,7 @@ class Dispatch:
         """Return the call as it may run, None when it was refused [E-23 items 1 to 4, H-60]."""
         given = yield from considered(self.hooks, asked, self._where(asked))
         call = given.call
-        if given.chain and call.input != asked.input and isinstance(asked.input, dict):
+        if call is not asked and isinstance(asked.input, dict):
             self.before[call.call_id] = asked.input
         question = AskGate(call=call, opinions=given.opinions, chain=given.chain)
         ruling = yield from ask(question)

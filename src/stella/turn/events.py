@@ -138,7 +138,7 @@ class RunEvents:
                 given = fact.input if fact.input is not None else fact.raw or ""
                 self._calls[fact.call_id] = _Call(given=given)
             case CallJudged():
-                yield from _judged(fact, self._call(fact.call_id).given)
+                yield from self._judged(fact)
             case ToolStarted():
                 yield from self._started(fact)
             case FileChanged():
@@ -180,6 +180,17 @@ class RunEvents:
                     yield _told("model.rate_limited", retry_after_ms=fact.delay_ms)
             case _:
                 yield from _replied(state, fact)
+
+    def _judged(self, fact: CallJudged) -> Iterator[Told]:
+        """Yield what was asked for and what became of it; from here on it is as hooks left it."""
+        call = self._call(fact.call_id)
+        asked = call.given
+        call.given = asked if fact.given is None else fact.given
+        yield _told("tool.call.requested", tool=fact.tool, input=asked)
+        for path in dict.fromkeys((*_paths(asked), *_paths(call.given))):
+            if _SENSITIVE.fullmatch(path.rstrip("/").rpartition("/")[2]):
+                yield _told("sensitive_operation.detected", tool=fact.tool, path=path)
+        yield from _ruled(fact)
 
     def _started(self, fact: ToolStarted) -> Iterator[Told]:
         call = self._call(fact.call_id)
@@ -285,12 +296,8 @@ def _replied(state: _Turn, fact: ModelReplied) -> Iterator[Told]:
         yield _told("agent.message.completed", step=fact.step, chars=len(fact.text))
 
 
-def _judged(fact: CallJudged, given: dict[str, Any] | str) -> Iterator[Told]:
+def _ruled(fact: CallJudged) -> Iterator[Told]:
     tool, cause = fact.tool, fact.cause
-    yield _told("tool.call.requested", tool=tool, input=given)
-    for path in _paths(given):
-        if _SENSITIVE.fullmatch(path.rstrip("/").rpartition("/")[2]):
-            yield _told("sensitive_operation.detected", tool=tool, path=path)
     yield _told(
         "policy.evaluated",
         tool=tool,
@@ -307,7 +314,7 @@ def _judged(fact: CallJudged, given: dict[str, Any] | str) -> Iterator[Told]:
 
 
 def _paths(given: dict[str, Any] | str) -> Iterator[str]:
-    """Yield the paths that the input of a file tool names, each once [H-42]."""
+    """Yield the paths that the input of a file tool names [H-42]."""
     if isinstance(given, str):
         return
     found = [given.get("path")]
@@ -315,7 +322,7 @@ def _paths(given: dict[str, Any] | str) -> Iterator[str]:
         items = given.get(key)
         named = items if isinstance(items, list) else ()
         found += [item.get("path") if isinstance(item, dict) else item for item in named]
-    yield from dict.fromkeys(path for path in found if isinstance(path, str))
+    yield from (path for path in found if isinstance(path, str))
 
 
 def _text(given: dict[str, Any] | str) -> str:

@@ -29,9 +29,13 @@ from stella.wire.grant import TestBaseline
 class Fact(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """One thing that became true in a run; absent keys are omitted [J2-10]."""
+    """One thing that became true in a run; absent keys are omitted [J2-10].
+
+    `unwritten` are fields that listeners hear and no record has.
+    """
 
     type: ClassVar[str]
+    unwritten: ClassVar[frozenset[str]] = frozenset()
 
 
 class TurnStatus(Word):
@@ -191,9 +195,14 @@ class TraceRow(Fact, frozen=True, kw_only=True):
 
 
 class CallJudged(Fact, frozen=True, kw_only=True):
-    """The gate's decision about one call [A-37]."""
+    """The gate's decision about one call [A-37].
+
+    `given` is the input that was judged where hooks had changed it; the record of the call's
+    end has it [H-60].
+    """
 
     type = "authz"
+    unwritten = frozenset({"given"})
     call_id: str
     tool: str
     principal: str
@@ -202,6 +211,7 @@ class CallJudged(Fact, frozen=True, kw_only=True):
     cause: str | None = None
     chain: tuple[dict[str, str], ...] = msgspec.field(default_factory=tuple)
     trace: tuple[TraceRow, ...] = msgspec.field(default_factory=tuple)
+    given: dict[str, Any] | None = None
 
 
 class ToolStarted(Fact, frozen=True, kw_only=True):

@@ -72,7 +72,7 @@ def considered(hooks: Hooks, call: Asked, where: Where) -> Turn[Considered]:
     said = yield from consulted(listeners, where, occasion)
     opinions = tuple(_opinion(each) for each in said)
     changed = _with(call, _input_after(given, said))
-    if changed.input != call.input:
+    if _sha256(_input_after(given, said)) != _sha256(given):  # to Python, 1 equals true
         again = yield from ask(CheckCall(call=changed))
         if not again.fits:
             misfit = _misfit(said)

@@ -4,6 +4,7 @@ Every way in which a plugin can fail becomes one named silence here, never an ex
 never a decision [W-50]. Which of several failures is told first is `conclude` [W-52].
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import field
 
@@ -31,11 +32,15 @@ from stella.wrapper.framing import Scanner
 
 @dataclass(slots=True)
 class Exchange:
-    """The conversation of one point; `channel` says whether host calls are heard [T-18]."""
+    """The conversation of one point; `channel` says whether host calls are heard [T-18].
+
+    `clean` takes secrets out of a text, before anything of it is cut off [H-41].
+    """
 
     plugin: str
     request: Request
     channel: bool = False
+    clean: Callable[[str], str] = str
     _scanner: Scanner = field(default_factory=Scanner)
     _begun: bool = False
     _answer: PointAnswer | LaterAnswer | None = None
@@ -104,7 +109,7 @@ class Exchange:
                 )
             case Ending.TIMED_OUT:
                 reason = f"no end within {deadline:g} s of its start; {self._stuck()}"
-                return self._silence(FaultCode.TIMEOUT, reason + _said(done))
+                return self._silence(FaultCode.TIMEOUT, reason + self._said(done))
             case Ending.LOST:
                 return self._silence(FaultCode.TRANSPORT, done.reason)
             case Ending.STOPPED | Ending.EXITED | Ending.SIGNALLED:
@@ -176,33 +181,33 @@ class Exchange:
             reason = "exit 0 with a document that is cut off"
         elif self._unheard is not None:
             asked = f'it asked "{self._unheard.call.value}", and its stdin is closed to the answer'
-            return self._silence(FaultCode.ANSWER_CHANNEL_FAILED, asked + _stderr(done))
+            return self._silence(FaultCode.ANSWER_CHANNEL_FAILED, asked + self._stderr(done))
         elif self._asked is not None:
             asked = f'it asked "{self._asked.call.value}" last and gave no answer'
-            return self._silence(FaultCode.UNANSWERED_CALL, asked + _stderr(done))
+            return self._silence(FaultCode.UNANSWERED_CALL, asked + self._stderr(done))
         elif done.stderr.lstrip()[:1] in (b"{", b"["):
             reason = "exit 0 without an answer; your answer went to stderr, it belongs on stdout"
         else:
             reason = "exit 0 without an answer"
-        return self._silence(FaultCode.NO_RESPONSE, reason + _stderr(done), rest)
+        return self._silence(FaultCode.NO_RESPONSE, reason + self._stderr(done), rest)
 
     def _exit(self, how: str, done: Completed) -> Silence:
         late = ", after a valid answer, which is not used" if self._answer else ""
-        return self._silence(FaultCode.EXIT, f"{how}{late}{_stderr(done)}")
+        return self._silence(FaultCode.EXIT, f"{how}{late}{self._stderr(done)}")
 
     def _decode(self, reason: str, raw: bytes) -> Silence:
-        shown = excerpt(raw.decode("utf-8", "replace"))
+        shown = excerpt(self.clean(raw.decode("utf-8", "replace")))
         return self._silence(FaultCode.DECODE, f"{reason}; got: {shown}", raw)
 
     def _silence(self, code: FaultCode, message: str, raw: bytes = b"") -> Silence:
         text = f"{visible(self.plugin)} {self.point.value}: {message}"
-        return Silence(code=code, message=text, raw=raw[:RAW_BYTES])
+        whole = self.clean(raw.decode("utf-8", "surrogateescape"))
+        kept = whole.encode("utf-8", "surrogateescape")[:RAW_BYTES]
+        return Silence(code=code, message=text, raw=kept)
 
+    def _stderr(self, done: Completed) -> str:
+        return self._said(done) or f"; nothing on stderr, and it ran {done.duration_ms} ms"
 
-def _stderr(done: Completed) -> str:
-    return _said(done) or f"; nothing on stderr, and it ran {done.duration_ms} ms"
-
-
-def _said(done: Completed) -> str:
-    text = excerpt(done.stderr.decode("utf-8", "replace"), STDERR_CHARS)
-    return f"; stderr: {text}" if text else ""
+    def _said(self, done: Completed) -> str:
+        text = excerpt(self.clean(done.stderr.decode("utf-8", "replace")), STDERR_CHARS)
+        return f"; stderr: {text}" if text else ""

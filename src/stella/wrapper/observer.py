@@ -110,12 +110,13 @@ class Observer:
         child = self._child
         while child is not None and self._queue and not self._stuck.is_set():
             line = self._queue.popleft()
-            if self._lost:
-                line = write_event(Dropped(dropped=self._lost)) + line
-                self._report(DROPPED, _dropped(self.name, self._lost))
-                self._lost = 0
+            lost, self._lost = self._lost, 0
+            if lost:
+                line = write_event(Dropped(dropped=lost)) + line
             if not child.put(line):
                 self._stuck.set()
+            if lost:  # last, since telling of it can make another event
+                self._report(DROPPED, _dropped(self.name, lost))
 
     async def _talk(self, child: Child) -> None:
         self._child = child
@@ -142,7 +143,7 @@ class Observer:
         if self._stopped:  # it ended of itself while it was asked to
             return
         waiting = self._waiting
-        self._report(ENDED, _end(self.name, done, waiting))
+        self._report(ENDED, _end(self._process, done, waiting))
         self._queue.clear()
         self._stuck.clear()
         self._lost = 0
@@ -174,8 +175,8 @@ def _dropped(name: str, number: int) -> str:
     return f"{visible(name)} did not get {counted(number, 'event')}"
 
 
-def _end(name: str, done: Completed, waiting: int) -> str:
-    """Return what a person is told of an early end [D-73]."""
+def _end(process: PluginProcess, done: Completed, waiting: int) -> str:
+    """Return what a person is told of an early end, cleared of secrets while it is whole [D-73]."""
     match done.ending:
         case Ending.EXITED:
             how = f"ended early with code {done.code}"
@@ -189,6 +190,6 @@ def _end(name: str, done: Completed, waiting: int) -> str:
         case _:
             assert_never(done.ending)
     missed = f"; it did not get {counted(waiting, 'event')}" if waiting else ""
-    text = excerpt(done.stderr.decode("utf-8", "replace"), limits.STDERR_CHARS)
+    text = excerpt(process.clean(done.stderr.decode("utf-8", "replace")), limits.STDERR_CHARS)
     said = f"; stderr: {text}" if text else ""
-    return f"the observer {visible(name)} {how}{missed}; it gets no more events{said}"
+    return f"the observer {visible(process.name)} {how}{missed}; it gets no more events{said}"

@@ -63,7 +63,8 @@ class PluginProcess:
     """How a plugin is started: exact words and environment, its own directory, a deadline [T-3].
 
     `cleared` is asked before every start and returns the accepted program, or why the package
-    may not run [T-2]. `timeout_secs` is clamped to the host's ceiling [D-45].
+    may not run [T-2]. `timeout_secs` is clamped to the host's ceiling [D-45]. `clean` takes
+    secrets out of what it says before that is cut [H-41].
     """
 
     name: str
@@ -72,6 +73,7 @@ class PluginProcess:
     env: Mapping[str, str]
     timeout_secs: int
     cleared: Callable[[], Program | str]
+    clean: Callable[[str], str] = str
 
     @property
     def deadline(self) -> int:
@@ -83,7 +85,9 @@ class PluginProcess:
 
         `serve` answers the host calls; without one no channel is open [D-47].
         """
-        exchange = Exchange(plugin=self.name, request=request, channel=serve is not None)
+        exchange = Exchange(
+            plugin=self.name, request=request, channel=serve is not None, clean=self.clean
+        )
         done = await self.run(talk=lambda child: _talk(child, exchange, serve))
         if isinstance(done, Unstarted):
             return _silent(exchange, done.code, done.reason)

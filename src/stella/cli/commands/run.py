@@ -32,9 +32,9 @@ from stella.errors import UsageError
 from stella.escape import visible
 from stella.journal.entry import Record
 from stella.session.drive import Drive
+from stella.session.enabled import redactor_of
 from stella.session.options import Options
 from stella.session.session import Finished
-from stella.session.session import redactor_of
 from stella.session.session import run_once
 from stella.settings.ambient import Ambient
 from stella.settings.ambient import ambient
