@@ -17,6 +17,7 @@ from stella.candidates.candidate import Leaked
 from stella.candidates.place import NOTES
 from stella.candidates.place import path_of
 from stella.candidates.removal import adopting
+from stella.candidates.workspaces import Workspaces
 from stella.clock import SystemClock
 from stella.files.tree import DIRECTORY
 from stella.files.tree import held
@@ -424,3 +425,32 @@ def test_cleaning_up_three_times_is_as_good_as_once(tmp_path: Path) -> None:
     assert [len(discarded(here)) for _ in range(3)] == [1, 0, 0]
     assert [reclaimed(root) for _ in range(3)] == [[], [], []]
     assert standing(root) == before
+
+
+def test_what_a_cancel_kept_from_being_told_is_told_by_the_next_call(tmp_path: Path) -> None:
+    """[D-85] Every candidate that was made is told to be gone, once."""
+    root = project(tmp_path / "r")
+    here = _Interrupted(root, path_value=PATH, clock=SystemClock())
+    first, second = made(here), made(here)
+
+    async def cancelled() -> None:
+        here.task = task = asyncio.ensure_future(here.discard_all())
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert discarded(here) == [first.handle, second.handle]
+    assert discarded(here) == []
+
+
+class _Interrupted(Workspaces):
+    """A cancel comes when the first of all is gone."""
+
+    task: asyncio.Future[tuple[Discarded | Leaked, ...]] | None = None
+
+    async def _removed(self, name: str) -> Discarded | Leaked:
+        done = await super()._removed(name)
+        if self.task is not None:
+            self.task.cancel()
+            self.task = None
+        return done

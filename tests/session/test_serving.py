@@ -8,8 +8,13 @@ import pytest
 from stella.turn.facts import Noticed
 from stella.turn.plugin_facts import PluginFaulted
 from stella.wire.points import Refusal
+from tests.making.asking import TALK
 from tests.making.asking import Played
 from tests.making.asking import asked
+from tests.making.asking import manifest
+from tests.making.plugins import written
+from tests.making.sessions import installed
+from tests.making.sessions import project
 from tests.making.sessions import says
 
 DONE = says("done")
@@ -184,3 +189,22 @@ else:
     assert [len(each.calls) for each in played.exchanges] == [9, 1]
     assert words(played) == ["ok"] * 8 + ["allowance-spent", "ok"]
     assert [n for n in played.done.told if isinstance(n, Noticed)] == []
+
+
+def test_a_cancel_before_a_point_begins_tells_no_call_of_another(tmp_path: Path) -> None:
+    """[J2-44, D-19] What a point was served is told and charged once, with that point."""
+    root = project(tmp_path / "work")
+    other = written(tmp_path / "two", manifest(name="two"), TALK + "answer()\n")
+    installed(root, tmp_path / "home", other)
+    played = asked(
+        tmp_path,
+        'ask("child_turn", role="planner", instruction="x")\nanswer()\n',
+        says("child"),
+        root=root,
+        names=("asks", "two"),
+        cancel="plugin_exchange",
+    )
+    first, second = played.exchanges
+    assert (first.plugin, len(first.calls)) == ("asks", 1)
+    assert (second.plugin, second.calls) == ("two", ())
+    assert played.done.result.usage.model_calls == 1

@@ -65,6 +65,7 @@ class Workspaces:
         self.root = root
         self.means = Means(path_value=path_value, clock=clock, bounds=bounds or Bounds())
         self._entries: dict[str, _Entry] = {}
+        self._ends: list[Discarded | Leaked] = []
 
     async def create(self, plugin: str) -> Candidate | Failed:
         """Make a workspace that holds what the real tree holds now, or say why there is none.
@@ -131,9 +132,13 @@ class Workspaces:
     async def discard_all(self) -> tuple[Discarded | Leaked, ...]:
         """Take every workspace of this run away, half-made and adopted ones too [D-57, D-85].
 
-        What leaked stays noted and is tried again, here or by a later `reclaim`.
+        What leaked stays noted and is tried again, here or by a later `reclaim`. What a cancel kept
+        from being returned is returned by the next call.
         """
-        return tuple([await self._removed(name) for name in tuple(self._entries)])
+        for name in tuple(self._entries):
+            self._ends.append(await self._removed(name))
+        ends, self._ends = tuple(self._ends), []
+        return ends
 
     async def reclaim(self) -> tuple[Discarded | Leaked, ...]:
         """Take away what hosts that run no more left behind in this workspace [T-33].

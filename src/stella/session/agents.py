@@ -25,6 +25,7 @@ from stella.session.workshop import tools_digest
 from stella.tools.all import TOOLS
 from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
+from stella.turn.changes import ChangeBook
 from stella.turn.facts import Cause
 from stella.turn.facts import TurnStatus
 from stella.turn.hooks import Hooks
@@ -39,6 +40,7 @@ from stella.turn.plugin_facts import SubagentFinished
 from stella.turn.plugin_facts import SubagentStarted
 from stella.turn.prompt import guarded
 from stella.turn.questions import Change
+from stella.turn.tally import Tally
 from stella.wire.occasion import SubagentStart
 from stella.wire.occasion import SubagentStop
 
@@ -157,11 +159,14 @@ class Agents:
                 await self._follow(assignment, hands, ends)
                 if assignment.write:
                     changes = await hands.watching.since_open()
+        except OSError as error:
+            # Its directory may be gone: the turn of another candidate can do that [D-55].
+            ends = ends or [_rootless(error)]
         finally:
             for end in ends:
                 done = _done(end, changes)
-                telling.tell(assignment.parent, _finished(assignment.agent, done))
                 ended(done)
+                telling.tell(assignment.parent, _finished(assignment.agent, done))
         assert done is not None  # noqa: S101  # a turn that was followed to its end has one
         return done
 
@@ -223,6 +228,22 @@ def _child(assignment: Assignment, setup: TurnSetup, transcript: Transcript) -> 
 def _keeping(work: Turn[TurnEnd], ends: list[TurnEnd]) -> Turn[None]:
     """Follow a turn and keep its end, which a cancelled drive does not hand back."""
     ends.append((yield from work))
+
+
+def _rootless(error: OSError) -> TurnEnd:
+    """Return the end of a turn that has no directory to work in."""
+    text = f"it has no directory to work in: {error.strerror or error}"
+    return TurnEnd(
+        status=TurnStatus.FAILED,
+        cause=Cause.INTERNAL,
+        text=text,
+        answer="",
+        truncated=False,
+        steps=0,
+        tally=Tally(),
+        uses=(),
+        changes=ChangeBook(),
+    )
 
 
 def _done(end: TurnEnd, changes: tuple[Change, ...] | None) -> Done:

@@ -23,6 +23,7 @@ from stella.session.asker import Bill
 from stella.session.asker import failed
 from stella.session.asker import unavailable
 from stella.session.telling import Telling
+from stella.session.together import together
 from stella.session.watching import Watching
 from stella.turn.allowance import RunAllowance
 from stella.turn.calls import changed
@@ -36,6 +37,8 @@ from stella.wire.host_result import Attempt
 from stella.wire.host_result import FanoutOk
 from stella.wire.host_result import RefusedCall
 from stella.wire.points import Refusal
+from stella.witness.tree import Tree
+from stella.witness.tree import Unmeasured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,20 +97,37 @@ class Attempts:
             return failed(_worded(wanted))
         paths = tuple(change.path for change in wanted)
         before = await self.watching.before(paths) if paths else None
-        adopted = await self.workspaces.adopt(candidate)
+        try:
+            adopted = await self.workspaces.adopt(candidate)
+        except asyncio.CancelledError:
+            # One that came when all was done undoes nothing: the tree has changed.
+            if self.workspaces.find(name, args.candidate) is None:
+                await self._stands(asker, candidate, before, paths, bill)
+            raise
         if isinstance(adopted, Failed):
             return failed(_worded(adopted))
-        if before is not None:
-            bill.changes = await self.watching.since(before, paths)
-            for change in bill.changes or ():
-                self.telling.tell(asker.turn, changed(change, f"plugin:{name}"))
-        self._tell(asker.turn, "adopted", candidate, files=len(paths))
+        await self._stands(asker, candidate, before, paths, bill)
         losers = [c.handle for c in self.workspaces.live() if c.plugin == name]
         ends = await self.workspaces.discard_all()
         own = (e for e in ends if isinstance(e, Leaked) or e.handle != candidate.handle)
         gone = self._cleared(asker.turn, own)
         discarded = tuple(handle for handle in losers if handle in gone)
         return AdoptOk(adopted=candidate.handle, discarded=discarded)
+
+    async def _stands(
+        self,
+        asker: Asker,
+        candidate: Candidate,
+        before: Tree | Unmeasured | None,
+        paths: tuple[str, ...],
+        bill: Bill,
+    ) -> None:
+        """Tell that a candidate is part of the real tree, and what changed there by it."""
+        if before is not None:
+            bill.changes = await self.watching.since(before, paths)
+            for change in bill.changes or ():
+                self.telling.tell(asker.turn, changed(change, f"plugin:{asker.member.name}"))
+        self._tell(asker.turn, "adopted", candidate, files=len(paths))
 
     async def finish(self) -> None:
         """Discard what is left at the end of the run [D-10 step 10, D-85]."""
@@ -133,9 +153,7 @@ class Attempts:
         """Let a turn work in each candidate, side by side unless the model is asked in turn."""
         if self.agents.in_turn(WORKER):
             return tuple([await self._attempt(asker, args, each, bill) for each in made])
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._attempt(asker, args, each, bill)) for each in made]
-        return tuple(task.result() for task in tasks)
+        return await together(self._attempt(asker, args, each, bill) for each in made)
 
     async def _attempt(
         self, asker: Asker, args: FanoutArgs, candidate: Candidate, bill: Bill

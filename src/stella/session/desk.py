@@ -3,13 +3,13 @@
 The grant and the counter come first; the plane behind the call is somebody else's.
 """
 
-import asyncio
 from collections.abc import Awaitable
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import field
 
 from stella import codec
+from stella.escape import visible
 from stella.session.asker import Asker
 from stella.session.asker import Bill
 from stella.session.asker import Outcome
@@ -55,12 +55,14 @@ class Desk:
             self._keep(call, refused, Bill())
             return refused
         bill = Bill()
+        outcome: Outcome = failed("the point was over before it was done")
         try:
             outcome = await self.plane(self.asker, call, bill)
-        except asyncio.CancelledError:
-            self._keep(call, failed("the point was over before it was done"), bill)
-            raise
-        self._keep(call, outcome, bill)
+        except OSError as error:
+            # What the world refuses behind a plane is no fault of the plugin's process.
+            outcome = failed(visible(str(error)))
+        finally:
+            self._keep(call, outcome, bill)
         return outcome
 
     def _keep(self, call: HostCall, outcome: Outcome, bill: Bill) -> None:
