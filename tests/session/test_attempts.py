@@ -358,7 +358,7 @@ def test_an_adoption_that_a_cancel_comes_too_late_for_is_told(tmp_path: Path, la
     assert (root / "new.txt").read_text() == "new\n"
     assert [change.path for change in bill.changes or ()] == ["new.txt"]
     events = [fact.event for fact in shop.telling.every if isinstance(fact, CandidateTold)]
-    assert events == ["adopted", "discarded", "discarded"]
+    assert events == ["adopted", "discarded"]
     changed = [fact.by for fact in shop.telling.every if isinstance(fact, FileChanged)]
     assert changed == ["plugin:asks"]
     shop.telling.journal.close()

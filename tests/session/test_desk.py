@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from stella import limits
 from stella.errors import JournalError
 from stella.session.asker import Asker
 from stella.session.asker import Bill
@@ -145,3 +146,23 @@ def test_whatever_ends_a_call_it_is_kept() -> None:
     with pytest.raises(JournalError):
         asyncio.run(ours.serve(RECALL))
     assert [call.steps for call in ours.served.calls] == [2]
+
+
+@pytest.mark.parametrize("more", [0, 1, 500])
+def test_refusals_without_end_are_counted_after_a_while(more: int) -> None:
+    """[D-48, D-49] They cost nothing, so there may be any number of them; each is answered."""
+    ours = desk(Plane(RecallOk()))
+    test = HostCall(call=Call.RUN_TEST, id=1, args=RunTestArgs(candidate="c"))
+
+    async def go() -> list[Outcome]:
+        asked = limits.REFUSALS_TOLD_PER_POINT + more
+        outcomes = [await ours.serve(test) for _ in range(asked)]
+        return [*outcomes, await ours.serve(RECALL)]
+
+    *refused, served = asyncio.run(go())
+    assert {each.refusal for each in refused if isinstance(each, RefusedCall)} == {
+        Refusal.UNDECLARED
+    }
+    assert served == RecallOk()
+    assert len(ours.served.calls) == limits.REFUSALS_TOLD_PER_POINT + 1
+    assert ours.served.untold == more

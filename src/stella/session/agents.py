@@ -4,6 +4,7 @@ A child sees its instruction and nothing of the conversation that started it; on
 reports comes back. It passes the same gate anew, under its own principal.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -161,7 +162,12 @@ class Agents:
                     changes = await hands.watching.since_open()
         except OSError as error:
             # Its directory may be gone: the turn of another candidate can do that [D-55].
-            ends = ends or [_rootless(error)]
+            text = f"it has no directory to work in: {error.strerror or error}"
+            ends = ends or [_unbegun(TurnStatus.FAILED, Cause.INTERNAL, text)]
+        except asyncio.CancelledError:
+            # Also one that came before the turn could hear of it [T-23].
+            ends = ends or [_unbegun(TurnStatus.CANCELLED, Cause.CANCEL, "cancelled")]
+            raise
         finally:
             for end in ends:
                 done = _done(end, changes)
@@ -230,12 +236,11 @@ def _keeping(work: Turn[TurnEnd], ends: list[TurnEnd]) -> Turn[None]:
     ends.append((yield from work))
 
 
-def _rootless(error: OSError) -> TurnEnd:
-    """Return the end of a turn that has no directory to work in."""
-    text = f"it has no directory to work in: {error.strerror or error}"
+def _unbegun(status: TurnStatus, cause: Cause, text: str) -> TurnEnd:
+    """Return the end of a turn that could not begin."""
     return TurnEnd(
-        status=TurnStatus.FAILED,
-        cause=Cause.INTERNAL,
+        status=status,
+        cause=cause,
         text=text,
         answer="",
         truncated=False,

@@ -7,6 +7,7 @@ is told and changes no status [D-85].
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
 
 from stella.candidates.candidate import Candidate
@@ -55,6 +56,7 @@ class Attempts:
     watching: Watching
     telling: Telling
     max_steps: int
+    _adopted: set[str] = field(default_factory=set)
 
     def root_of(self, plugin: str, handle: str) -> Path | None:
         """Return where a live candidate of a plugin lies, None for any other handle [D-56]."""
@@ -109,8 +111,7 @@ class Attempts:
         await self._stands(asker, candidate, before, paths, bill)
         losers = [c.handle for c in self.workspaces.live() if c.plugin == name]
         ends = await self.workspaces.discard_all()
-        own = (e for e in ends if isinstance(e, Leaked) or e.handle != candidate.handle)
-        gone = self._cleared(asker.turn, own)
+        gone = self._cleared(asker.turn, ends)
         discarded = tuple(handle for handle in losers if handle in gone)
         return AdoptOk(adopted=candidate.handle, discarded=discarded)
 
@@ -127,6 +128,7 @@ class Attempts:
             bill.changes = await self.watching.since(before, paths)
             for change in bill.changes or ():
                 self.telling.tell(asker.turn, changed(change, f"plugin:{asker.member.name}"))
+        self._adopted.add(candidate.handle)
         self._tell(asker.turn, "adopted", candidate, files=len(paths))
 
     async def finish(self) -> None:
@@ -191,6 +193,8 @@ class Attempts:
             if isinstance(each, Leaked):
                 _leaked(self.telling, turn, each)
                 continue
+            if each.handle in self._adopted:
+                continue  # its workspace is gone, what it held is not
             gone.add(each.handle)
             told = CandidateTold(event="discarded", handle=each.handle, plugin=each.plugin)
             self.telling.tell(turn, told)

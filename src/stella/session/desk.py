@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from stella import codec
+from stella import limits
 from stella.escape import visible
 from stella.session.asker import Asker
 from stella.session.asker import Bill
@@ -41,18 +42,22 @@ class Desk:
     _spent: Tally = field(default_factory=Tally)
     _changes: list[Change] = field(default_factory=list)
     _measured: bool = True
+    _refusals: int = 0
+    _untold: int = 0
 
     @property
     def served(self) -> Served:
         """What was served so far, what it used and what it changed."""
         changes = tuple(self._changes) if self._measured else None
-        return Served(calls=tuple(self._calls), spent=self._spent, changes=changes)
+        return Served(
+            calls=tuple(self._calls), untold=self._untold, spent=self._spent, changes=changes
+        )
 
     async def serve(self, call: HostCall) -> Outcome:
         """Answer one call: the grant, the counter, the plane [D-48]."""
         refused = self.allowance.refused(call)
         if refused is not None:
-            self._keep(call, refused, Bill())
+            self._refused(call, refused)
             return refused
         bill = Bill()
         outcome: Outcome = failed("the point was over before it was done")
@@ -64,6 +69,14 @@ class Desk:
         finally:
             self._keep(call, outcome, bill)
         return outcome
+
+    def _refused(self, call: HostCall, refused: RefusedCall) -> None:
+        """Keep a refusal, which costs nothing, so that a plugin may ask for it without end."""
+        self._refusals += 1
+        if self._refusals > limits.REFUSALS_TOLD_PER_POINT:
+            self._untold += 1
+        else:
+            self._keep(call, refused, Bill())
 
     def _keep(self, call: HostCall, outcome: Outcome, bill: Bill) -> None:
         refused = outcome if isinstance(outcome, RefusedCall) else None
