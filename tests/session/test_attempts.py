@@ -327,6 +327,18 @@ def test_a_candidate_that_became_a_link_is_not_worked_in(tmp_path: Path) -> None
     clean(played.root)
 
 
+def test_what_a_turn_in_a_candidate_changes_outside_it_is_told(tmp_path: Path) -> None:
+    """[T2-51, J2-44] It is the person's tree; nobody adopted anything, and it has changed."""
+    astray = calls("bash", command="echo changed > ../../../a.txt")
+    played = fanned(tmp_path, TELL, astray, says("one"), says("done"), width=1)
+    (change,) = [c for c in played.data("file_change") if c["path"] == "a.txt"]
+    assert (change["kind"], change["by"]) == ("modified", "plugin:asks")
+    assert played.done.result.changed_files == ("a.txt",)
+    notices = [n["text"] for n in played.data("notice")]
+    assert "asks: turns in candidates changed 1 files outside" in notices
+    clean(played.root)
+
+
 @pytest.mark.parametrize("late", ["adopt", "discard"])
 def test_an_adoption_that_a_cancel_comes_too_late_for_is_told(tmp_path: Path, late: str) -> None:
     """[D-57, J2-44] The tree has changed, so the journal and the run's books say so."""

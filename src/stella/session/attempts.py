@@ -83,7 +83,7 @@ class Attempts:
         if reason:
             text = f"{len(made)} of {width} candidates were made: {reason}"
             self.telling.notice("candidates", f"{visible(asker.member.name)}: {text}", asker.turn)
-        attempts = await self._worked(asker, args, made, bill)
+        attempts = await self._watched(asker, args, made, bill)
         return FanoutOk(requested=args.width, candidates=attempts)
 
     async def adopt(self, asker: Asker, args: AdoptArgs, bill: Bill) -> AdoptOk | RefusedCall:
@@ -126,10 +126,13 @@ class Attempts:
         """Tell that a candidate is part of the real tree, and what changed there by it."""
         if before is not None:
             bill.changes = await self.watching.since(before, paths)
-            for change in bill.changes or ():
-                self.telling.tell(asker.turn, changed(change, f"plugin:{asker.member.name}"))
+            self._changed(asker, bill)
         self._adopted.add(candidate.handle)
         self._tell(asker.turn, "adopted", candidate, files=len(paths))
+
+    def _changed(self, asker: Asker, bill: Bill) -> None:
+        for change in bill.changes or ():
+            self.telling.tell(asker.turn, changed(change, f"plugin:{asker.member.name}"))
 
     async def finish(self) -> None:
         """Discard what is left at the end of the run [D-10 step 10, D-85]."""
@@ -148,6 +151,27 @@ class Attempts:
                 text = f"not copied into a candidate: {', '.join(candidate.skipped)}"
                 self.telling.once("candidate_skipped", text)
         return made, ""
+
+    async def _watched(
+        self, asker: Asker, args: FanoutArgs, made: list[Candidate], bill: Bill
+    ) -> tuple[Attempt, ...]:
+        """Let the turns work, and tell what of the real tree they changed: they should not have.
+
+        Their shell reaches all that the person's does.
+        """
+        self.watching.disturbed()
+        before = await self.watching.before(())
+        bill.changes = None  # until it is measured
+        attempts = await self._worked(asker, args, made, bill)
+        bill.changes = await self.watching.since(before, ())
+        self._changed(asker, bill)
+        if bill.changes:
+            count = len(bill.changes)
+            text = (
+                f"{visible(asker.member.name)}: turns in candidates changed {count} files outside"
+            )
+            self.telling.notice("candidate_strayed", text, asker.turn)
+        return attempts
 
     async def _worked(
         self, asker: Asker, args: FanoutArgs, made: list[Candidate], bill: Bill

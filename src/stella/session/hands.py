@@ -172,6 +172,9 @@ class Hands:
             # A cancel ends the asking, but not what was served before it [T-23].
             self._served = desk.served if desk else Served()
             raise
+        finally:
+            # What it changed on its own is no change of the next call.
+            self.watching.disturbed()
         served = desk.served if desk else Served()
         if spoken.notice is not None:
             self.telling.notice("plugin_left_processes", spoken.notice)
