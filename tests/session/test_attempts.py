@@ -335,7 +335,7 @@ def test_what_a_turn_in_a_candidate_changes_outside_it_is_told(tmp_path: Path) -
     assert (change["kind"], change["by"]) == ("modified", "plugin:asks")
     assert played.done.result.changed_files == ("a.txt",)
     notices = [n["text"] for n in played.data("notice")]
-    assert "asks: turns in candidates changed 1 files outside" in notices
+    assert "asks: turns in candidates changed files outside of them: 1" in notices
     clean(played.root)
 
 

@@ -166,11 +166,9 @@ class Attempts:
         bill.changes = await self.watching.since(before, ())
         self._changed(asker, bill)
         if bill.changes:
-            count = len(bill.changes)
-            text = (
-                f"{visible(asker.member.name)}: turns in candidates changed {count} files outside"
-            )
-            self.telling.notice("candidate_strayed", text, asker.turn)
+            text = f"turns in candidates changed files outside of them: {len(bill.changes)}"
+            told = f"{visible(asker.member.name)}: {text}"
+            self.telling.notice("candidate_strayed", told, asker.turn)
         return attempts
 
     async def _worked(
