@@ -327,15 +327,17 @@ def test_a_candidate_that_became_a_link_is_not_worked_in(tmp_path: Path) -> None
     clean(played.root)
 
 
-def test_what_a_turn_in_a_candidate_changes_outside_it_is_told(tmp_path: Path) -> None:
-    """[T2-51, J2-44] It is the person's tree; nobody adopted anything, and it has changed."""
+def test_what_changes_in_the_real_tree_during_a_fanout_is_told_and_nobodys(tmp_path: Path) -> None:
+    """[T2-51] A turn in a candidate may have done it, or the person."""
     astray = calls("bash", command="echo changed > ../../../a.txt")
-    played = fanned(tmp_path, TELL, astray, says("one"), says("done"), width=1)
-    (change,) = [c for c in played.data("file_change") if c["path"] == "a.txt"]
-    assert (change["kind"], change["by"]) == ("modified", "plugin:asks")
-    assert played.done.result.changed_files == ("a.txt",)
-    notices = [n["text"] for n in played.data("notice")]
-    assert "asks: turns in candidates changed files outside of them: 1" in notices
+    played = fanned(
+        tmp_path, TELL, astray, says("one"), calls("bash", command="true"), says("done"), width=1
+    )
+    assert [c for c in played.data("file_change") if c["path"] == "a.txt"] == []
+    assert played.done.result.changed_files == ()
+    assert [n["text"] for n in played.data("notice")] == [
+        "asks candidate_fanout: files of the workspace that changed meanwhile: 1"
+    ]
     clean(played.root)
 
 

@@ -155,20 +155,18 @@ class Attempts:
     async def _watched(
         self, asker: Asker, args: FanoutArgs, made: list[Candidate], bill: Bill
     ) -> tuple[Attempt, ...]:
-        """Let the turns work, and tell what of the real tree they changed: they should not have.
+        """Let the turns work, and tell that files of the real tree changed meanwhile.
 
-        Their shell reaches all that the person's does.
+        A shell in a candidate reaches all that the person's does; but the person and other
+        sessions work in that tree too, so it is in nobody's books.
         """
         self.watching.disturbed()
         before = await self.watching.before(())
-        bill.changes = None  # until it is measured
         attempts = await self._worked(asker, args, made, bill)
-        bill.changes = await self.watching.since(before, ())
-        self._changed(asker, bill)
-        if bill.changes:
-            text = f"turns in candidates changed files outside of them: {len(bill.changes)}"
-            told = f"{visible(asker.member.name)}: {text}"
-            self.telling.notice("candidate_strayed", told, asker.turn)
+        if meanwhile := await self.watching.since(before, ()):
+            text = f"files of the workspace that changed meanwhile: {len(meanwhile)}"
+            told = f"{visible(asker.member.name)} candidate_fanout: {text}"
+            self.telling.notice("changed_meanwhile", told, asker.turn)
         return attempts
 
     async def _worked(
