@@ -454,3 +454,24 @@ class _Interrupted(Workspaces):
             self.task.cancel()
             self.task = None
         return done
+
+
+def test_what_was_not_seen_is_not_adopted(tmp_path: Path) -> None:
+    """[D-57, T2-51] Or it would be in the tree and in nobody's books."""
+    root = project(tmp_path / "r")
+    here = spaces(root)
+    candidate = made(here)
+    put(candidate.root / "first")
+    seen = asyncio.run(here.changed(candidate))
+    assert isinstance(seen, tuple)
+    put(candidate.root / "second")
+    failed = asyncio.run(here.adopt(candidate, seen))
+    assert isinstance(failed, Failed)
+    assert failed.reason == "it was changed while it was adopted; nothing was adopted"
+    assert not (root / "first").exists()
+    seen = asyncio.run(here.changed(candidate))
+    assert isinstance(seen, tuple)
+    done = asyncio.run(here.adopt(candidate, seen))
+    assert isinstance(done, Adopted)
+    assert done.changes == seen
+    discarded(here)

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from stella import limits
 from stella.candidates.candidate import Adopted
 from stella.candidates.candidate import Candidate
+from stella.candidates.candidate import Changed
 from stella.candidates.candidate import Discarded
 from stella.candidates.candidate import Failed
 from stella.candidates.candidate import Leaked
@@ -385,8 +387,10 @@ class Late(Workspaces):
         super().__init__(root, path_value=path_value, clock=clock)
         self.late = late
 
-    async def adopt(self, candidate: Candidate) -> Adopted | Failed:
-        done = await super().adopt(candidate)
+    async def adopt(
+        self, candidate: Candidate, seen: tuple[Changed, ...] | None = None
+    ) -> Adopted | Failed:
+        done = await super().adopt(candidate, seen)
         if self.late == "adopt":
             raise asyncio.CancelledError
         return done
@@ -442,3 +446,19 @@ class Breaking:
     async def reply(self, _request: ModelRequest) -> Reply:
         self.telling.journal.close()
         return reply()
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_what_is_not_copied_is_counted_after_a_while(tmp_path: Path, more: int) -> None:
+    """[D-54] limits.CHANGED_PATHS_SHOWN; a workspace may hold any number of such paths."""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"})
+    for number in range(limits.CHANGED_PATHS_SHOWN + more):
+        name = f"f{number:03}"
+        (root / name).write_text("")
+        git(root, "add", name)
+        (root / name).unlink()
+        os.mkfifo(root / name)
+    played = fanned(tmp_path, TELL, says("one"), says("done"), width=1, root=root)
+    (text,) = [n["text"] for n in played.data("notice") if n["code"] == "candidate_skipped"]
+    assert text.count("f0") == limits.CHANGED_PATHS_SHOWN
+    assert text.endswith(" and 1 more") == bool(more)

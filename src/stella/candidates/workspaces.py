@@ -108,9 +108,12 @@ class Workspaces:
         changes = await self._changes(candidate)
         return changes if isinstance(changes, Failed) else tuple(each.told for each in changes)
 
-    async def adopt(self, candidate: Candidate) -> Adopted | Failed:
+    async def adopt(
+        self, candidate: Candidate, seen: tuple[Changed, ...] | None = None
+    ) -> Adopted | Failed:
         """Put a candidate's changes into the real tree, all or none [D-57].
 
+        With `seen` it is refused when they are not those any more that `changed` gave.
         After a failure the tree is as it was and the candidate may still be used; after a
         success its handle is used up. The others stay until `discard_all`. A cancel undoes
         what was done, unless all was done by then.
@@ -121,6 +124,8 @@ class Workspaces:
         changes = await self._changes(candidate)
         if isinstance(changes, Failed):
             return changes
+        if seen is not None and seen != tuple(each.told for each in changes):
+            return Failed(reason="it was changed while it was adopted; nothing was adopted")
         return await aside(lambda stop: self._adopted(candidate, changes, stop))
 
     async def discard(self, candidate: Candidate) -> Discarded | Leaked:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
+from stella import limits
 from stella.candidates.candidate import Candidate
 from stella.candidates.candidate import Discarded
 from stella.candidates.candidate import Failed
@@ -100,7 +101,7 @@ class Attempts:
         paths = tuple(change.path for change in wanted)
         before = await self.watching.before(paths) if paths else None
         try:
-            adopted = await self.workspaces.adopt(candidate)
+            adopted = await self.workspaces.adopt(candidate, wanted)
         except asyncio.CancelledError:
             # One that came when all was done undoes nothing: the tree has changed.
             if self.workspaces.find(name, args.candidate) is None:
@@ -148,7 +149,7 @@ class Attempts:
             made.append(candidate)
             self._tell(asker.turn, "created", candidate, root=candidate.root)
             if candidate.skipped:
-                text = f"not copied into a candidate: {', '.join(candidate.skipped)}"
+                text = f"not copied into a candidate: {_first(candidate.skipped)}"
                 self.telling.once("candidate_skipped", text)
         return made, ""
 
@@ -260,3 +261,10 @@ def _leaked(telling: Telling, turn: str | None, each: Leaked) -> None:
 
 def _worded(failure: Failed) -> str:
     return f"{failure.denial.value}: {failure.reason}" if failure.denial else failure.reason
+
+
+def _first(paths: tuple[str, ...]) -> str:
+    """Return the first paths, and how many more there are."""
+    shown = ", ".join(paths[: limits.CHANGED_PATHS_SHOWN])
+    more = len(paths) - limits.CHANGED_PATHS_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
