@@ -1,6 +1,7 @@
 """A candidate is the tree as it is now, and nothing of the repository runs to make it."""
 
 import os
+import shutil
 import socket
 import subprocess
 from pathlib import Path
@@ -298,3 +299,22 @@ def test_a_linked_work_tree_of_the_persons_is_a_workspace_too(tmp_path: Path) ->
     discarded(here)
     assert git(main, "worktree", "list") == before
     assert (main / "a").read_text() == "one\n"
+
+
+def test_a_file_that_is_a_directory_by_now_and_the_reverse_are_copied(tmp_path: Path) -> None:
+    """[D-54] Git names what it tracks, which may not be there; what is ignored stays behind."""
+    root = project(tmp_path / "r")
+    (root / ".gitignore").write_text("*.log\n")
+    (root / "a").unlink()
+    for path in ("a/x", "a/deep/y", "a/no.log"):
+        put(root / path)
+    shutil.rmtree(root / "sub")
+    put(root / "sub")
+    here = spaces(root)
+    candidate = made(here)
+    held = {".gitignore", ".stella/.gitignore", "a/x", "a/deep/y", "sub"}
+    assert set(candidate.start) == held
+    assert not (candidate.root / "a/no.log").exists()
+    put(candidate.root / "a/new")
+    assert adopted(here, candidate) == {"a/new": "created"}
+    discarded(here)

@@ -17,6 +17,7 @@ from stella.candidates.candidate import Leaked
 from stella.candidates.place import NOTES
 from stella.candidates.place import path_of
 from stella.candidates.removal import adopting
+from stella.candidates.workspaces import Workspaces
 from stella.clock import SystemClock
 from stella.files.tree import DIRECTORY
 from stella.files.tree import held
@@ -424,3 +425,53 @@ def test_cleaning_up_three_times_is_as_good_as_once(tmp_path: Path) -> None:
     assert [len(discarded(here)) for _ in range(3)] == [1, 0, 0]
     assert [reclaimed(root) for _ in range(3)] == [[], [], []]
     assert standing(root) == before
+
+
+def test_what_a_cancel_kept_from_being_told_is_told_by_the_next_call(tmp_path: Path) -> None:
+    """[D-85] Every candidate that was made is told to be gone, once."""
+    root = project(tmp_path / "r")
+    here = _Interrupted(root, path_value=PATH, clock=SystemClock())
+    first, second = made(here), made(here)
+
+    async def cancelled() -> None:
+        here.task = task = asyncio.ensure_future(here.discard_all())
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert discarded(here) == [first.handle, second.handle]
+    assert discarded(here) == []
+
+
+class _Interrupted(Workspaces):
+    """A cancel comes when the first of all is gone."""
+
+    task: asyncio.Future[tuple[Discarded | Leaked, ...]] | None = None
+
+    async def _removed(self, name: str) -> Discarded | Leaked:
+        done = await super()._removed(name)
+        if self.task is not None:
+            self.task.cancel()
+            self.task = None
+        return done
+
+
+def test_what_was_not_seen_is_not_adopted(tmp_path: Path) -> None:
+    """[D-57, T2-51] Or it would be in the tree and in nobody's books."""
+    root = project(tmp_path / "r")
+    here = spaces(root)
+    candidate = made(here)
+    put(candidate.root / "first")
+    seen = asyncio.run(here.changed(candidate))
+    assert isinstance(seen, tuple)
+    put(candidate.root / "second")
+    failed = asyncio.run(here.adopt(candidate, seen))
+    assert isinstance(failed, Failed)
+    assert failed.reason == "it was changed while it was adopted; nothing was adopted"
+    assert not (root / "first").exists()
+    seen = asyncio.run(here.changed(candidate))
+    assert isinstance(seen, tuple)
+    done = asyncio.run(here.adopt(candidate, seen))
+    assert isinstance(done, Adopted)
+    assert done.changes == seen
+    discarded(here)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -57,6 +58,18 @@ def test_without_version_control_everything_is_walked(tmp_path: Path) -> None:
     ]  # fmt: skip
     fill(tmp_path / "plain", *PLAIN)
     assert found(tmp_path / "plain") == list(PLAIN)
+
+
+def test_a_file_that_is_a_directory_by_now_is_offered_once_and_the_reverse_too(
+    tmp_path: Path,
+) -> None:
+    """Git names what it tracks, which may not be what is there."""
+    root = repository(tmp_path / "r", PLAIN, ignored="*.log\n")
+    (root / "a.txt").unlink()
+    fill(root, "a.txt/x", "a.txt/deep/y", "a.txt/no.log")
+    shutil.rmtree(root / "src")
+    fill(root, "src")
+    assert found(root) == [".gitignore", "a.txt/deep/y", "a.txt/x", "src"]
 
 
 def test_a_repository_inside_is_walked(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from stella import limits
 from stella.process.git import Repository
 from stella.process.git import listed
 from stella.process.git import repository as found
+from tests.making.plugins import executable
 from tests.making.repositories import NAMED
 from tests.making.repositories import PATH
 from tests.making.repositories import git
@@ -120,7 +121,9 @@ def test_there_is_no_answer_without_git(tmp_path: Path) -> None:
 
 def test_there_is_no_answer_after_the_time_is_up(tmp_path: Path) -> None:
     root = repository(tmp_path / "r", {"a": ""})
-    assert asked(root, seconds=0) is None
+    (tmp_path / "bin").mkdir()
+    executable(tmp_path / "bin" / "git", "#!/bin/sh\nexec sleep 600\n")
+    assert asked(root, f"{tmp_path / 'bin'}:{PATH}", 0.2) is None
 
 
 def test_more_names_than_are_read_are_no_answer(tmp_path: Path) -> None:

@@ -1,16 +1,25 @@
 """How turns under a turn are named and what they hand back; what they do is in test_children."""
 
+import asyncio
 from pathlib import Path
 
+import pytest
+
 from stella.clock import SystemClock
+from stella.journal.entry import Record
 from stella.providers.all import open_model
 from stella.session.agents import Agents
+from stella.session.agents import Assignment
 from stella.session.agents import Done
+from stella.session.facts import ToolsOffered
 from stella.turn.changes import ChangeBook
+from stella.turn.facts import Fact
 from stella.turn.facts import TurnStatus
 from stella.turn.loop import TurnEnd
+from stella.turn.plugin_facts import SubagentFinished
 from stella.turn.questions import Change
 from stella.turn.tally import Tally
+from tests.making.repositories import repository
 from tests.making.sessions import script
 from tests.session.test_workshop import workshop
 
@@ -55,3 +64,43 @@ def test_changes_are_counted_in_files_and_lines_as_far_as_known() -> None:
     unmeasured = Done(end=end(TurnStatus.FAILED, 0), report="r", truncated=False, changes=None)
     assert (unmeasured.files, unmeasured.lines) == (0, 0)
     assert (unmeasured.completed, unmeasured.began) == (False, False)
+
+
+def test_a_turn_that_is_cancelled_before_it_begins_is_told_to_be_over(tmp_path: Path) -> None:
+    """[T-23, J2-44] While the copy it is to work in is measured."""
+    shop = workshop(tmp_path)
+    root = repository(tmp_path / "copy", {"a.txt": "a\n"}).resolve()
+    ended: list[Done] = []
+
+    async def go() -> None:
+        assignment = Assignment(
+            agent="t1.a1",
+            parent="t1",
+            round=0,
+            principal="plugin:a/builder#1",
+            seat="worker",
+            instruction="x",
+            root=root,
+            write=True,
+            max_steps=1,
+        )
+        introduced = asyncio.Event()
+
+        def hear(_record: Record, fact: Fact) -> None:
+            if isinstance(fact, ToolsOffered):
+                introduced.set()
+
+        shop.telling.listen(hear)
+        agents = Agents(workshop=shop)
+        conducting = asyncio.ensure_future(agents.conduct(assignment, ended.append))
+        await introduced.wait()
+        conducting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await conducting
+
+    asyncio.run(go())
+    over = shop.telling.every[-1]
+    assert isinstance(over, SubagentFinished)
+    assert (over.agent, over.status, over.steps) == ("t1.a1", "cancelled", 0)
+    assert [done.end.status for done in ended] == [TurnStatus.CANCELLED]
+    shop.telling.journal.close()

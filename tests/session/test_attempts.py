@@ -1,20 +1,53 @@
 """Candidates of plugins: made in copies, worked on, one adopted, the rest gone."""
 
+import asyncio
 import json
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stella import limits
+from stella.candidates.candidate import Adopted
+from stella.candidates.candidate import Candidate
+from stella.candidates.candidate import Changed
+from stella.candidates.candidate import Discarded
+from stella.candidates.candidate import Failed
+from stella.candidates.candidate import Leaked
+from stella.candidates.workspaces import Workspaces
+from stella.clock import Clock
+from stella.errors import JournalError
+from stella.message import Reply
+from stella.providers.provider import ModelRequest
+from stella.session.agents import Agents
+from stella.session.asker import Asker
+from stella.session.asker import Bill
+from stella.session.attempts import Attempts
+from stella.session.telling import Telling
+from stella.tools.all import TOOLS
+from stella.turn.allowance import RunAllowance
+from stella.turn.facts import FileChanged
+from stella.turn.plugin_facts import CandidateTold
+from stella.turn.seats import Seating
+from stella.turn.stages import Member
+from stella.wire.grade import Grade
+from stella.wire.grant import TestBaseline
+from stella.wire.host_call import AdoptArgs
+from stella.wire.host_call import FanoutArgs
+from stella.wire.points import Call
+from stella.wire.points import Point
 from tests.making.asking import TALK
 from tests.making.asking import Played
 from tests.making.asking import asked
 from tests.making.asking import manifest
 from tests.making.ends import place
+from tests.making.playing import says as reply
 from tests.making.plugins import written
+from tests.making.repositories import PATH
 from tests.making.repositories import git
 from tests.making.repositories import repository
 from tests.making.sessions import Line
@@ -22,11 +55,26 @@ from tests.making.sessions import calls
 from tests.making.sessions import installed
 from tests.making.sessions import project
 from tests.making.sessions import says
+from tests.session.test_workshop import workshop
 
 FAN = """
 fan = ask("candidate_fanout", role="builder", instruction="Smallest change wins.", width=WIDTH)
 made = fan["ok"]["candidates"]
 """
+ASKER = Asker(
+    member=Member(
+        name="asks",
+        wrapper="asks",
+        grade=Grade.STEERING,
+        points=frozenset({Point.BEFORE_TURN}),
+        calls=frozenset({Call.CANDIDATE_FANOUT, Call.ADOPT_CANDIDATE}),
+        roles={"builder": "worker"},
+    ),
+    turn="t1",
+    round=0,
+    seat="worker",
+    baseline=TestBaseline.NOT_RUN,
+)
 TELL = 'answer(context=[{"label": "", "text": json.dumps(fan)}])\n'
 
 
@@ -252,3 +300,165 @@ def test_a_cancel_ends_every_candidate_and_leaves_none(tmp_path: Path) -> None:
     assert [s["status"] for s in played.data("subagent_finished")] == ["cancelled"]
     assert [c["event"] for c in played.data("candidate")].count("discarded") == 2
     clean(played.root)
+
+
+def test_a_candidate_whose_directory_another_one_removed_says_so(tmp_path: Path) -> None:
+    """[D-55] and what the turns before it used stays on the bill."""
+    away = calls("bash", command='rm -rf "$(ls -d ../* | grep -v "$(basename "$PWD")")"')
+    played = fanned(tmp_path, TELL, away, says("one"), says("done"))
+    first, second = told(played)["candidates"]
+    assert (first["completed"], first["report"]) == (True, "one")
+    assert (second["completed"], second["files_changed"], second["lines_changed"]) == (False, 0, 0)
+    assert second["report"] == "it has no directory to work in: No such file or directory"
+    assert [s["status"] for s in played.data("subagent_finished")] == ["completed", "failed"]
+    assert played.done.result.faults == ()
+    assert played.done.result.usage.model_calls == 3
+    clean(played.root)
+
+
+def test_a_candidate_that_became_a_link_is_not_worked_in(tmp_path: Path) -> None:
+    """[D-54, D-55] its turn would work in the tree that the link leads to."""
+    swap = (
+        'other="$(ls -d ../* | grep -v "$(basename "$PWD")")"; rm -rf "$other"; '
+        'ln -s ../.. "$other"'
+    )
+    lines = (calls("bash", command=swap), says("one"), *writes("new.txt", "2\n", "two"))
+    played = fanned(tmp_path, TELL, *lines, says("done"))
+    second = told(played)["candidates"][1]
+    assert second["report"] == "it has no directory to work in: another directory is in its place"
+    clean(played.root)
+
+
+def test_what_changes_in_the_real_tree_during_a_fanout_is_told_and_nobodys(tmp_path: Path) -> None:
+    """[T2-51] A turn in a candidate may have done it, or the person."""
+    astray = calls("bash", command="echo changed > ../../../a.txt")
+    played = fanned(
+        tmp_path, TELL, astray, says("one"), calls("bash", command="true"), says("done"), width=1
+    )
+    assert [c for c in played.data("file_change") if c["path"] == "a.txt"] == []
+    assert played.done.result.changed_files == ()
+    assert [n["text"] for n in played.data("notice")] == [
+        "asks candidate_fanout: files of the workspace that changed meanwhile: 1"
+    ]
+    clean(played.root)
+
+
+@pytest.mark.parametrize("late", ["adopt", "discard"])
+def test_an_adoption_that_a_cancel_comes_too_late_for_is_told(tmp_path: Path, late: str) -> None:
+    """[D-57, J2-44] The tree has changed, so the journal and the run's books say so."""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"}).resolve()
+    shop = workshop(tmp_path / "shop")
+    with shop.hands(root, TOOLS, "user") as hands:
+        spaces = Late(root, path_value=PATH, clock=shop.clock, late=late)
+        attempts = Attempts(
+            agents=Agents(workshop=shop),
+            workspaces=spaces,
+            seating=Seating(),
+            allowance=RunAllowance(),
+            watching=hands.watching,
+            telling=shop.telling,
+            max_steps=1,
+        )
+        bill = Bill()
+
+        async def go() -> None:
+            candidate, other = [await spaces.create("asks") for _ in range(2)]
+            assert isinstance(candidate, Candidate)
+            assert isinstance(other, Candidate)
+            (candidate.root / "new.txt").write_text("new\n")
+            with pytest.raises(asyncio.CancelledError):
+                await attempts.adopt(ASKER, AdoptArgs(candidate=candidate.handle), bill)
+            await attempts.finish()
+
+        asyncio.run(go())
+    assert (root / "new.txt").read_text() == "new\n"
+    assert [change.path for change in bill.changes or ()] == ["new.txt"]
+    events = [fact.event for fact in shop.telling.every if isinstance(fact, CandidateTold)]
+    assert events == ["adopted", "discarded"]
+    changed = [fact.by for fact in shop.telling.every if isinstance(fact, FileChanged)]
+    assert changed == ["plugin:asks"]
+    shop.telling.journal.close()
+
+
+class Late(Workspaces):
+    """A cancel arrives at the very end of one of the two steps."""
+
+    def __init__(self, root: Path, *, path_value: str, clock: Clock, late: str) -> None:
+        super().__init__(root, path_value=path_value, clock=clock)
+        self.late = late
+
+    async def adopt(
+        self, candidate: Candidate, seen: tuple[Changed, ...] | None = None
+    ) -> Adopted | Failed:
+        done = await super().adopt(candidate, seen)
+        if self.late == "adopt":
+            raise asyncio.CancelledError
+        return done
+
+    async def _removed(self, name: str) -> Discarded | Leaked:
+        done = await super()._removed(name)
+        if self.late == "discard":
+            self.late = ""
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+        return done
+
+
+def test_a_journal_that_breaks_during_side_by_side_turns_is_a_broken_journal(
+    tmp_path: Path,
+) -> None:
+    """[E-6, J2-34] It ends the run as failed, not the program."""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"}).resolve()
+    shop = workshop(tmp_path / "shop")
+    shop = replace(shop, model=Breaking(shop.telling))
+    with shop.hands(root, TOOLS, "user") as hands:
+        attempts = Attempts(
+            agents=Agents(workshop=shop),
+            workspaces=Workspaces(root, path_value=PATH, clock=shop.clock),
+            seating=Seating(),
+            allowance=RunAllowance(),
+            watching=hands.watching,
+            telling=shop.telling,
+            max_steps=1,
+        )
+
+        async def go() -> None:
+            args = FanoutArgs(role="builder", instruction="try", width=2)
+            with pytest.raises(JournalError):
+                await attempts.make(ASKER, args, Bill())
+            with pytest.raises(JournalError):
+                await attempts.finish()
+
+        asyncio.run(go())
+    clean(root)
+
+
+class Breaking:
+    """A model that is asked side by side, and whose reply nobody can write down any more."""
+
+    name = "breaking"
+    in_turn = False
+
+    def __init__(self, telling: Telling) -> None:
+        self.telling = telling
+
+    async def reply(self, _request: ModelRequest) -> Reply:
+        self.telling.journal.close()
+        return reply()
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_what_is_not_copied_is_counted_after_a_while(tmp_path: Path, more: int) -> None:
+    """[D-54] limits.CHANGED_PATHS_SHOWN; a workspace may hold any number of such paths."""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"})
+    for number in range(limits.CHANGED_PATHS_SHOWN + more):
+        name = f"f{number:03}"
+        (root / name).write_text("")
+        git(root, "add", name)
+        (root / name).unlink()
+        os.mkfifo(root / name)
+    played = fanned(tmp_path, TELL, says("one"), says("done"), width=1, root=root)
+    (text,) = [n["text"] for n in played.data("notice") if n["code"] == "candidate_skipped"]
+    assert text.count("f0") == limits.CHANGED_PATHS_SHOWN
+    assert text.endswith(" and 1 more") == bool(more)

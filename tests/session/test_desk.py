@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+from stella import limits
+from stella.errors import JournalError
 from stella.session.asker import Asker
 from stella.session.asker import Bill
 from stella.session.asker import Outcome
@@ -18,8 +20,10 @@ from stella.wire.host_call import HostCall
 from stella.wire.host_call import RecallArgs
 from stella.wire.host_call import RunTestArgs
 from stella.wire.host_result import RecallOk
+from stella.wire.host_result import RefusedCall
 from stella.wire.points import Call
 from stella.wire.points import Point
+from stella.wire.points import Refusal
 from tests.making.playing import says
 
 MEMBER = Member(
@@ -112,3 +116,53 @@ def test_a_call_that_the_end_of_the_point_cut_short_is_kept_with_its_bill() -> N
     assert call.refusal.refusal.value == "failed"
     assert (call.steps, call.cost_usd) == (1, 0.0)
     assert ours.served.spent.usage.model_calls == 1
+
+
+def test_what_the_world_refuses_behind_a_plane_is_a_refusal() -> None:
+    """[W-35, W-37] It is no fault of the plugin's process, and what was spent is kept."""
+
+    async def plane(_asker: Asker, _call: HostCall, bill: Bill) -> Outcome:
+        bill.steps = 1
+        raise PermissionError(13, "Permission denied", "\x1b[31ma")
+
+    ours = Desk(plane=plane, asker=ASKER, allowance=PointAllowance(member=MEMBER))
+    outcome = asyncio.run(ours.serve(RECALL))
+    assert isinstance(outcome, RefusedCall)
+    assert outcome.refusal is Refusal.FAILED
+    assert "Permission denied" in outcome.detail
+    assert "\x1b" not in outcome.detail
+    (call,) = ours.served.calls
+    assert (call.refusal, call.steps) == (outcome, 1)
+
+
+def test_whatever_ends_a_call_it_is_kept() -> None:
+    """[D-49]"""
+
+    async def plane(_asker: Asker, _call: HostCall, bill: Bill) -> Outcome:
+        bill.steps = 2
+        raise JournalError("no space")
+
+    ours = Desk(plane=plane, asker=ASKER, allowance=PointAllowance(member=MEMBER))
+    with pytest.raises(JournalError):
+        asyncio.run(ours.serve(RECALL))
+    assert [call.steps for call in ours.served.calls] == [2]
+
+
+@pytest.mark.parametrize("more", [0, 1, 500])
+def test_refusals_without_end_are_counted_after_a_while(more: int) -> None:
+    """[D-48, D-49] They cost nothing, so there may be any number of them; each is answered."""
+    ours = desk(Plane(RecallOk()))
+    test = HostCall(call=Call.RUN_TEST, id=1, args=RunTestArgs(candidate="c"))
+
+    async def go() -> list[Outcome]:
+        asked = limits.REFUSALS_TOLD_PER_POINT + more
+        outcomes = [await ours.serve(test) for _ in range(asked)]
+        return [*outcomes, await ours.serve(RECALL)]
+
+    *refused, served = asyncio.run(go())
+    assert {each.refusal for each in refused if isinstance(each, RefusedCall)} == {
+        Refusal.UNDECLARED
+    }
+    assert served == RecallOk()
+    assert len(ours.served.calls) == limits.REFUSALS_TOLD_PER_POINT + 1
+    assert ours.served.untold == more

@@ -5,11 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from stella import limits
 from stella.turn.facts import Noticed
 from stella.turn.plugin_facts import PluginFaulted
 from stella.wire.points import Refusal
+from tests.making.asking import TALK
 from tests.making.asking import Played
 from tests.making.asking import asked
+from tests.making.asking import manifest
+from tests.making.plugins import written
+from tests.making.repositories import repository
+from tests.making.sessions import calls
+from tests.making.sessions import installed
+from tests.making.sessions import project
 from tests.making.sessions import says
 
 DONE = says("done")
@@ -137,7 +145,11 @@ answer(context=[{"label": "", "text": "heard"}])
 """
     played = asked(tmp_path, program, DONE)
     assert [m["text"] for m in played.data("message")] == ["heard"]
-    assert words(played) == ["ok"] * 8 + ["allowance-spent"] * 2992
+    told = limits.REFUSALS_TOLD_PER_POINT
+    assert words(played) == ["ok"] * 8 + ["allowance-spent"] * told
+    assert [n["text"] for n in played.data("notice")] == [
+        f"asks before_turn: {2992 - told} more host calls were refused"
+    ]
 
 
 @pytest.mark.behaviour("K-41")
@@ -184,3 +196,36 @@ else:
     assert [len(each.calls) for each in played.exchanges] == [9, 1]
     assert words(played) == ["ok"] * 8 + ["allowance-spent", "ok"]
     assert [n for n in played.done.told if isinstance(n, Noticed)] == []
+
+
+def test_a_cancel_before_a_point_begins_tells_no_call_of_another(tmp_path: Path) -> None:
+    """[J2-44, D-19] What a point was served is told and charged once, with that point."""
+    root = project(tmp_path / "work")
+    other = written(tmp_path / "two", manifest(name="two"), TALK + "answer()\n")
+    installed(root, tmp_path / "home", other)
+    played = asked(
+        tmp_path,
+        'ask("child_turn", role="planner", instruction="x")\nanswer()\n',
+        says("child"),
+        root=root,
+        names=("asks", "two"),
+        cancel="plugin_exchange",
+    )
+    first, second = played.exchanges
+    assert (first.plugin, len(first.calls)) == ("asks", 1)
+    assert (second.plugin, second.calls) == ("two", ())
+    assert played.done.result.usage.model_calls == 1
+
+
+def test_what_a_plugin_itself_changed_is_no_change_of_a_call(tmp_path: Path) -> None:
+    """[T2-51]"""
+    program = """
+import pathlib
+pathlib.Path(body["candidate"]["root"], "made.txt").write_text("m")
+answer()
+"""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"})
+    played = asked(tmp_path, program, calls("bash", command="true"), DONE, root=root)
+    assert (root / "made.txt").exists()
+    assert played.data("file_change") == []
+    assert played.done.result.changed_files == ()

@@ -139,3 +139,21 @@ def test_what_a_test_said_is_no_evidence(tmp_path: Path) -> None:
     assert outcome(played)["passed"] is True
     assert played.done.result.status.value == "completed"
     assert played.data("verdict")[0]["evidence"]["provenance"] == "host-observed"
+
+
+@pytest.mark.parametrize("then", ["", 'ln -s ../../.. "$D"'])
+def test_a_candidate_whose_root_is_no_directory_is_not_tested(tmp_path: Path, then: str) -> None:
+    """[D-58, G-52] A link in its place leads to another tree, whose test says nothing of it."""
+    program = """
+fan = ask("candidate_fanout", role="builder", instruction="x", width=1)
+ask("run_test", candidate=fan["ok"]["candidates"][0]["candidate"])
+answer()
+"""
+    root = repository(tmp_path / "work", {"a.txt": "a\n"})
+    away = calls("bash", command=f'D="$PWD"; cd /; rm -rf "$D"; {then}')
+    lines = (away, says("gone"), says("done"))
+    played = asked(tmp_path, program, *lines, root=root, test="true")
+    call = played.calls[1]
+    assert call.refusal is not None
+    assert call.refusal.refusal.value == "failed"
+    assert call.refusal.detail.startswith("root_unavailable: ")

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from stella.authority.gate import Mode
 from stella.clock import SystemClock
 from stella.providers.all import open_model
@@ -64,3 +66,16 @@ def test_the_lead_is_told_no_more_than_base_and_environment(tmp_path: Path) -> N
     offered = shop.telling.told[1]
     assert isinstance(offered, ToolsOffered)
     assert offered.agent is None
+
+
+def test_hands_are_not_given_in_a_root_that_leads_elsewhere_by_now(tmp_path: Path) -> None:
+    """[D-54] A worker may have put a link in the place of another one's copy."""
+    shop = workshop(tmp_path)
+    root = project(tmp_path / "copy")
+    root.rename(tmp_path / "moved")
+    root.symlink_to(tmp_path / "moved")
+    with (
+        pytest.raises(NotADirectoryError, match="another directory"),
+        shop.hands(root, TOOLS, "plugin:a/builder#1"),
+    ):
+        pass

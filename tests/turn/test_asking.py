@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from stella import limits
 from stella.manifest.grammar import parse_condition
 from stella.manifest.stages import Step
 from stella.message import Role
@@ -572,3 +573,37 @@ def test_a_role_is_shown_as_it_was_given_and_safely() -> None:
     host.play(asking(steering("s", roles={"planner": "plan"})).before("t1", 0))
     (fault,) = host.facts(PluginFaulted)
     assert fault.message.startswith('s before_turn: role "plan ner" is not declared; ')
+
+
+def test_calls_refused_without_end_are_a_notice() -> None:
+    """[D-49]"""
+    host = Host(plugin=lambda _m, _r: NOTHING, served=Served(untold=7))
+    host.play(asking(steering()).before("t1", 0))
+    assert [notice.text for notice in host.facts(Noticed)] == [
+        "guide before_turn: 7 more host calls were refused"
+    ]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_paths_denied_without_end_are_counted_after_a_while(more: int) -> None:
+    """[D-32]"""
+    count = limits.CHANGED_PATHS_SHOWN + more
+    paths = tuple(f"../{number}" for number in range(count))
+    host = Host(
+        plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, scope=paths),
+        denials=dict.fromkeys(paths, "traversal"),
+    )
+    host.play(asking(steering()).before("t1", 0))
+    notices = [notice.text for notice in host.facts(Noticed)]
+    assert notices[limits.CHANGED_PATHS_SHOWN :] == ["guide: 1 more paths are denied"] * more
+    assert len(notices) == count
+
+
+def test_a_host_s_own_signal_is_noticed_once_an_answer() -> None:
+    """[D-25]"""
+    many = (PublishedSignal(signal=Signal.CANDIDATES, value=SignalValue(count=3)),) * 100
+    host = Host(plugin=lambda _m, _r: BeforeTurnAnswer(protocol_version=1, publish=many))
+    doing = asking(steering())
+    host.play(doing.before("t1", 0))
+    assert [notice.code for notice in host.facts(Noticed)] == ["host_signal"]
+    assert len(doing.published) == 100

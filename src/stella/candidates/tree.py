@@ -24,6 +24,7 @@ from stella.candidates.way import kind_at
 from stella.clock import Clock
 from stella.escape import visible
 from stella.files.kind import Kind
+from stella.files.tree import above
 from stella.files.tree import names_in
 
 GIT: Final = ".git"
@@ -63,7 +64,8 @@ def copied(names: Iterable[bytes], source: int, target: int, terms: Terms) -> Co
     What is named and not there is left out; what cannot be copied is in `skipped`.
     """
     sweep = _Sweep(source, target, terms)
-    failed = sweep.run(set(map(os.fsdecode, names)))
+    named = set(map(os.fsdecode, names))
+    failed = sweep.run(named, above(named))
     return failed or Copied(items=sweep.items, skipped=tuple(sweep.skipped))
 
 
@@ -76,7 +78,7 @@ def read(
     """
     sweep = _Sweep(source, None, terms)
     every = {name for name in map(os.fsdecode, names) if name.startswith(terms.prefix)}
-    failed = sweep.run(every | {f"{terms.prefix}{path}" for path in start})
+    failed = sweep.run(every | {f"{terms.prefix}{path}" for path in start}, above(every))
     return failed or sweep.items
 
 
@@ -95,6 +97,7 @@ class _Sweep:
         self.source = Way(source)
         self.target = None if target is None else Way(target)
         self.items: dict[str, Item] = {}
+        self.holding: frozenset[str] = frozenset()
         self.skipped: list[str] = []
         self.began = terms.clock.ticks()
         self.files = 0
@@ -102,7 +105,9 @@ class _Sweep:
         self.entries = 0
         self.at = "."
 
-    def run(self, names: set[str]) -> Failed | None:
+    def run(self, names: set[str], holding: frozenset[str]) -> Failed | None:
+        """Take every name; `holding` are directories whose files git names one by one."""
+        self.holding = holding
         try:
             for name in sorted(names, key=os.fsencode):
                 self.name(name.rstrip("/"))
@@ -121,6 +126,8 @@ class _Sweep:
         if self.left_out(path):
             return
         if kind_at(self.source.parent(path), path.rpartition("/")[2]) is Kind.DIRECTORY:
+            if path in self.holding:  # it is tracked as a file, and a directory by now
+                return
             for inner in self.beneath(path):
                 self.take(inner)
         else:

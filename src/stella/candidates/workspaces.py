@@ -65,6 +65,7 @@ class Workspaces:
         self.root = root
         self.means = Means(path_value=path_value, clock=clock, bounds=bounds or Bounds())
         self._entries: dict[str, _Entry] = {}
+        self._ends: list[Discarded | Leaked] = []
 
     async def create(self, plugin: str) -> Candidate | Failed:
         """Make a workspace that holds what the real tree holds now, or say why there is none.
@@ -107,9 +108,12 @@ class Workspaces:
         changes = await self._changes(candidate)
         return changes if isinstance(changes, Failed) else tuple(each.told for each in changes)
 
-    async def adopt(self, candidate: Candidate) -> Adopted | Failed:
+    async def adopt(
+        self, candidate: Candidate, seen: tuple[Changed, ...] | None = None
+    ) -> Adopted | Failed:
         """Put a candidate's changes into the real tree, all or none [D-57].
 
+        With `seen` it is refused when they are not those any more that `changed` gave.
         After a failure the tree is as it was and the candidate may still be used; after a
         success its handle is used up. The others stay until `discard_all`. A cancel undoes
         what was done, unless all was done by then.
@@ -120,6 +124,8 @@ class Workspaces:
         changes = await self._changes(candidate)
         if isinstance(changes, Failed):
             return changes
+        if seen is not None and seen != tuple(each.told for each in changes):
+            return Failed(reason="it was changed while it was adopted; nothing was adopted")
         return await aside(lambda stop: self._adopted(candidate, changes, stop))
 
     async def discard(self, candidate: Candidate) -> Discarded | Leaked:
@@ -131,9 +137,13 @@ class Workspaces:
     async def discard_all(self) -> tuple[Discarded | Leaked, ...]:
         """Take every workspace of this run away, half-made and adopted ones too [D-57, D-85].
 
-        What leaked stays noted and is tried again, here or by a later `reclaim`.
+        What leaked stays noted and is tried again, here or by a later `reclaim`. What a cancel kept
+        from being returned is returned by the next call.
         """
-        return tuple([await self._removed(name) for name in tuple(self._entries)])
+        for name in tuple(self._entries):
+            self._ends.append(await self._removed(name))
+        ends, self._ends = tuple(self._ends), []
+        return ends
 
     async def reclaim(self) -> tuple[Discarded | Leaked, ...]:
         """Take away what hosts that run no more left behind in this workspace [T-33].

@@ -17,6 +17,7 @@ from stella.context.folders import Folders
 from stella.context.folders import Look
 from stella.context.folders import Parts
 from stella.context.sensitive import sensitive
+from stella.files.tree import above
 from stella.files.write import TEMPORARY
 
 _GIT: Final = ".git"
@@ -111,12 +112,15 @@ def _readable(path: str) -> bool:
 
 
 def _named(names: tuple[bytes, ...], walk: "_Walk") -> Iterator[Parts]:
+    holding = above(map(os.fsdecode, names))
     for name in names:
-        parts = tuple(os.fsdecode(name.rstrip(b"/")).split("/"))
+        path = os.fsdecode(name.rstrip(b"/"))
+        parts = tuple(path.split("/"))
         if not offers(parts):
             continue
         if walk.folders.is_directory(parts):
-            yield from walk.below(parts)
+            if path not in holding:  # else a file that is a directory by now, whose files are named
+                yield from walk.below(parts)
         else:
             yield parts
 

@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 import unicodedata
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -365,3 +366,14 @@ def _reading(path: str) -> Iterator[None]:
     except OSError as error:
         said = f"{visible(path)}: {error.strerror or error}"
         raise PackageRefused(said, "I-2", "Unreadable") from error
+
+
+def above(paths: Iterable[str]) -> frozenset[str]:
+    """Return every directory that a relative path of `paths` lies in."""
+    found: set[str] = set()
+    for path in paths:
+        at = path.rstrip("/").rpartition("/")[0]
+        while at and at not in found:
+            found.add(at)
+            at = at.rpartition("/")[0]
+    return frozenset(found)

@@ -4,6 +4,7 @@ A child sees its instruction and nothing of the conversation that started it; on
 reports comes back. It passes the same gate anew, under its own principal.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from stella.session.workshop import tools_digest
 from stella.tools.all import TOOLS
 from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
+from stella.turn.changes import ChangeBook
 from stella.turn.facts import Cause
 from stella.turn.facts import TurnStatus
 from stella.turn.hooks import Hooks
@@ -40,6 +42,7 @@ from stella.turn.plugin_facts import SubagentStarted
 from stella.turn.prompt import guarded
 from stella.turn.purse import Purse
 from stella.turn.questions import Change
+from stella.turn.tally import Tally
 from stella.wire.occasion import SubagentStart
 from stella.wire.occasion import SubagentStop
 
@@ -159,11 +162,19 @@ class Agents:
                 await self._follow(assignment, hands, ends)
                 if assignment.write:
                     changes = await hands.watching.since_open()
+        except OSError as error:
+            # Its directory may be gone: the turn of another candidate can do that [D-55].
+            text = f"it has no directory to work in: {error.strerror or error}"
+            ends = ends or [_unbegun(TurnStatus.FAILED, Cause.INTERNAL, text)]
+        except asyncio.CancelledError:
+            # Also one that came before the turn could hear of it [T-23].
+            ends = ends or [_unbegun(TurnStatus.CANCELLED, Cause.CANCEL, "cancelled")]
+            raise
         finally:
             for end in ends:
                 done = _done(end, changes)
-                telling.tell(assignment.parent, _finished(assignment.agent, done))
                 ended(done)
+                telling.tell(assignment.parent, _finished(assignment.agent, done))
         assert done is not None  # noqa: S101  # a turn that was followed to its end has one
         return done
 
@@ -226,6 +237,21 @@ def _child(assignment: Assignment, setup: TurnSetup, transcript: Transcript) -> 
 def _keeping(work: Turn[TurnEnd], ends: list[TurnEnd]) -> Turn[None]:
     """Follow a turn and keep its end, which a cancelled drive does not hand back."""
     ends.append((yield from work))
+
+
+def _unbegun(status: TurnStatus, cause: Cause, text: str) -> TurnEnd:
+    """Return the end of a turn that could not begin."""
+    return TurnEnd(
+        status=status,
+        cause=cause,
+        text=text,
+        answer="",
+        truncated=False,
+        steps=0,
+        tally=Tally(),
+        uses=(),
+        changes=ChangeBook(),
+    )
 
 
 def _done(end: TurnEnd, changes: tuple[Change, ...] | None) -> Done:

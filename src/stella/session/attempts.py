@@ -7,6 +7,7 @@ is told and changes no status [D-85].
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from stella.session.asker import failed
 from stella.session.asker import spent
 from stella.session.asker import unavailable
 from stella.session.telling import Telling
+from stella.session.together import together
 from stella.session.watching import Watching
 from stella.turn.allowance import RunAllowance
 from stella.turn.calls import changed
@@ -40,6 +42,8 @@ from stella.wire.host_result import Attempt
 from stella.wire.host_result import FanoutOk
 from stella.wire.host_result import RefusedCall
 from stella.wire.points import Refusal
+from stella.witness.tree import Tree
+from stella.witness.tree import Unmeasured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,7 @@ class Attempts:
     watching: Watching
     telling: Telling
     max_steps: int
+    _adopted: set[str] = field(default_factory=set)
 
     def root_of(self, plugin: str, handle: str) -> Path | None:
         """Return where a live candidate of a plugin lies, None for any other handle [D-56]."""
@@ -86,7 +91,7 @@ class Attempts:
             text = f"{len(made)} of {width} candidates were made: {reason}"
             self.telling.notice("candidates", f"{visible(asker.member.name)}: {text}", asker.turn)
         each = replace(asker, purse=asker.purse.share(width))
-        attempts = await self._worked(each, args, made, bill)
+        attempts = await self._watched(each, args, made, bill)
         return FanoutOk(requested=args.width, candidates=attempts)
 
     async def adopt(self, asker: Asker, args: AdoptArgs, bill: Bill) -> AdoptOk | RefusedCall:
@@ -101,20 +106,40 @@ class Attempts:
             return failed(_worded(wanted))
         paths = tuple(change.path for change in wanted)
         before = await self.watching.before(paths) if paths else None
-        adopted = await self.workspaces.adopt(candidate)
+        try:
+            adopted = await self.workspaces.adopt(candidate, wanted)
+        except asyncio.CancelledError:
+            # One that came when all was done undoes nothing: the tree has changed.
+            if self.workspaces.find(name, args.candidate) is None:
+                await self._stands(asker, candidate, before, paths, bill)
+            raise
         if isinstance(adopted, Failed):
             return failed(_worded(adopted))
-        if before is not None:
-            bill.changes = await self.watching.since(before, paths)
-            for change in bill.changes or ():
-                self.telling.tell(asker.turn, changed(change, f"plugin:{name}"))
-        self._tell(asker.turn, "adopted", candidate, files=len(paths))
+        await self._stands(asker, candidate, before, paths, bill)
         losers = [c.handle for c in self.workspaces.live() if c.plugin == name]
         ends = await self.workspaces.discard_all()
-        own = (e for e in ends if isinstance(e, Leaked) or e.handle != candidate.handle)
-        gone = self._cleared(asker.turn, own)
+        gone = self._cleared(asker.turn, ends)
         discarded = tuple(handle for handle in losers if handle in gone)
         return AdoptOk(adopted=candidate.handle, discarded=discarded)
+
+    async def _stands(
+        self,
+        asker: Asker,
+        candidate: Candidate,
+        before: Tree | Unmeasured | None,
+        paths: tuple[str, ...],
+        bill: Bill,
+    ) -> None:
+        """Tell that a candidate is part of the real tree, and what changed there by it."""
+        if before is not None:
+            bill.changes = await self.watching.since(before, paths)
+            self._changed(asker, bill)
+        self._adopted.add(candidate.handle)
+        self._tell(asker.turn, "adopted", candidate, files=len(paths))
+
+    def _changed(self, asker: Asker, bill: Bill) -> None:
+        for change in bill.changes or ():
+            self.telling.tell(asker.turn, changed(change, f"plugin:{asker.member.name}"))
 
     async def finish(self) -> None:
         """Discard what is left at the end of the run [D-10 step 10, D-85]."""
@@ -130,9 +155,26 @@ class Attempts:
             made.append(candidate)
             self._tell(asker.turn, "created", candidate, root=candidate.root)
             if candidate.skipped:
-                text = f"not copied into a candidate: {', '.join(candidate.skipped)}"
+                text = f"not copied into a candidate: {_first(candidate.skipped)}"
                 self.telling.once("candidate_skipped", text)
         return made, ""
+
+    async def _watched(
+        self, asker: Asker, args: FanoutArgs, made: list[Candidate], bill: Bill
+    ) -> tuple[Attempt, ...]:
+        """Let the turns work, and tell that files of the real tree changed meanwhile.
+
+        A shell in a candidate reaches all that the person's does; but the person and other
+        sessions work in that tree too, so it is in nobody's books.
+        """
+        self.watching.disturbed()
+        before = await self.watching.before(())
+        attempts = await self._worked(asker, args, made, bill)
+        if meanwhile := await self.watching.since(before, ()):
+            text = f"files of the workspace that changed meanwhile: {len(meanwhile)}"
+            told = f"{visible(asker.member.name)} candidate_fanout: {text}"
+            self.telling.notice("changed_meanwhile", told, asker.turn)
+        return attempts
 
     async def _worked(
         self, asker: Asker, args: FanoutArgs, made: list[Candidate], bill: Bill
@@ -140,9 +182,7 @@ class Attempts:
         """Let a turn work in each candidate, side by side unless the model is asked in turn."""
         if self.agents.in_turn(WORKER):
             return tuple([await self._attempt(asker, args, each, bill) for each in made])
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._attempt(asker, args, each, bill)) for each in made]
-        return tuple(task.result() for task in tasks)
+        return await together(self._attempt(asker, args, each, bill) for each in made)
 
     async def _attempt(
         self, asker: Asker, args: FanoutArgs, candidate: Candidate, bill: Bill
@@ -181,6 +221,8 @@ class Attempts:
             if isinstance(each, Leaked):
                 _leaked(self.telling, turn, each)
                 continue
+            if each.handle in self._adopted:
+                continue  # its workspace is gone, what it held is not
             gone.add(each.handle)
             told = CandidateTold(event="discarded", handle=each.handle, plugin=each.plugin)
             self.telling.tell(turn, told)
@@ -226,3 +268,10 @@ def _leaked(telling: Telling, turn: str | None, each: Leaked) -> None:
 
 def _worded(failure: Failed) -> str:
     return f"{failure.denial.value}: {failure.reason}" if failure.denial else failure.reason
+
+
+def _first(paths: tuple[str, ...]) -> str:
+    """Return the first paths, and how many more there are."""
+    shown = ", ".join(paths[: limits.CHANGED_PATHS_SHOWN])
+    more = len(paths) - limits.CHANGED_PATHS_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -3,7 +3,6 @@
 The grant and the counter come first; the plane behind the call is somebody else's.
 """
 
-import asyncio
 from collections.abc import Awaitable
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from dataclasses import field
 from dataclasses import replace
 
 from stella import codec
+from stella import limits
+from stella.escape import visible
 from stella.session.asker import Asker
 from stella.session.asker import Bill
 from stella.session.asker import Outcome
@@ -42,28 +43,42 @@ class Desk:
     _spent: Tally = field(default_factory=Tally)
     _changes: list[Change] = field(default_factory=list)
     _measured: bool = True
+    _refusals: int = 0
+    _untold: int = 0
 
     @property
     def served(self) -> Served:
         """What was served so far, what it used and what it changed."""
         changes = tuple(self._changes) if self._measured else None
-        return Served(calls=tuple(self._calls), spent=self._spent, changes=changes)
+        return Served(
+            calls=tuple(self._calls), untold=self._untold, spent=self._spent, changes=changes
+        )
 
     async def serve(self, call: HostCall) -> Outcome:
         """Answer one call: the grant, the counter, the plane [D-48]."""
         refused = self.allowance.refused(call)
         if refused is not None:
-            self._keep(call, refused, Bill())
+            self._refused(call, refused)
             return refused
         bill = Bill()
+        outcome: Outcome = failed("the point was over before it was done")
         try:
             asker = replace(self.asker, purse=self.asker.purse.after(self._spent))
             outcome = await self.plane(asker, call, bill)
-        except asyncio.CancelledError:
-            self._keep(call, failed("the point was over before it was done"), bill)
-            raise
-        self._keep(call, outcome, bill)
+        except OSError as error:
+            # What the world refuses behind a plane is no fault of the plugin's process.
+            outcome = failed(visible(str(error)))
+        finally:
+            self._keep(call, outcome, bill)
         return outcome
+
+    def _refused(self, call: HostCall, refused: RefusedCall) -> None:
+        """Keep a refusal, which costs nothing, so that a plugin may ask for it without end."""
+        self._refusals += 1
+        if self._refusals > limits.REFUSALS_TOLD_PER_POINT:
+            self._untold += 1
+        else:
+            self._keep(call, refused, Bill())
 
     def _keep(self, call: HostCall, outcome: Outcome, bill: Bill) -> None:
         refused = outcome if isinstance(outcome, RefusedCall) else None

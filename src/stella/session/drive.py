@@ -136,7 +136,7 @@ class Drive:
             self._telling.tell(question.turn, question.fact, durable=question.durable)
             return None
         if isinstance(question, RecallServed):
-            return self._hands.served
+            return self._hands.cut_short()
         if self._cancelled_by is not None:
             raise Cancelled(self._cancelled_by)
         return await self._unless_cancelled(self._answer(cast("Question", question)))

@@ -30,6 +30,7 @@ from stella.session.desk import OpenDesk
 from stella.session.hooked import NOBODY
 from stella.session.hooked import Hooked
 from stella.session.telling import Telling
+from stella.session.together import together
 from stella.session.watching import Watching
 from stella.tools.toolbox import Prepared
 from stella.tools.toolbox import Toolbox
@@ -74,8 +75,8 @@ class Hands:
     plugins: Mapping[str, Answering] = field(default_factory=dict)
     desk: OpenDesk = lambda _question: None
     records_changed: Callable[[], tuple[str, ...]] = tuple
-    served: Served = field(default_factory=Served)
     hooked: Hooked = NOBODY
+    _served: Served = field(default_factory=Served)
     _permitted: dict[str, tuple[Prepared, Permit]] = field(default_factory=dict)
 
     async def model(self, question: AskModel) -> Modelled:
@@ -143,9 +144,7 @@ class Hands:
         """
         if len(question.calls) == 1:  # so that a second cancel reaches it, unlike in a group
             return (await self._run(question.calls[0]),)
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._run(call)) for call in question.calls]
-        return tuple(task.result() for task in tasks)
+        return await together(self._run(call) for call in question.calls)
 
     async def baseline(self) -> Granted:
         """Pin the watched artifacts and run the granted test once [G-20, G-30]."""
@@ -169,12 +168,22 @@ class Hands:
             spoken = await self.plugins[question.member].ask(
                 question.request, desk.serve if desk else None
             )
-        finally:
+        except asyncio.CancelledError:
             # A cancel ends the asking, but not what was served before it [T-23].
-            self.served = desk.served if desk else Served()
+            self._served = desk.served if desk else Served()
+            raise
+        finally:
+            # What it changed on its own is no change of the next call.
+            self.watching.disturbed()
+        served = desk.served if desk else Served()
         if spoken.notice is not None:
             self.telling.notice("plugin_left_processes", spoken.notice)
-        return Heard(answer=spoken.answer, duration_ms=spoken.duration_ms, served=self.served)
+        return Heard(answer=spoken.answer, duration_ms=spoken.duration_ms, served=served)
+
+    def cut_short(self) -> Served:
+        """Return, once, what the point served that a cancel ended; nothing when none was open."""
+        served, self._served = self._served, Served()
+        return served
 
     async def _run(self, call: Asked) -> Ran:
         prepared, permit = self._permitted.pop(call.call_id)

@@ -54,6 +54,9 @@ class Testing:
             return unavailable(
                 f'unknown_handle: "{handle}" is neither {HOST_TREE} nor a candidate of {name}'
             )
+        if root.resolve() != root or not root.is_dir():
+            # Whoever worked there may have put a link in its place: that is another tree's test.
+            return failed(f"root_unavailable: {visible(str(root))} is no directory any more")
         measured = await measure(self.plan, root, self.env, self.private)
         for text in measured.notices:
             self.telling.notice("run_test", f"{visible(name)} run_test: {text}", asker.turn)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
+from errno import ENOTDIR
 from pathlib import Path
 
 from stella import codec
@@ -77,9 +78,12 @@ class Workshop:
     ) -> Iterator[Hands]:
         """Give an agent its hands in a canonical `root`; they end with the block.
 
-        `within` is the repository of a copy whose own word for it is not to be trusted.
+        `within` is the repository of a copy whose own word for it is not to be trusted. Raises
+        `OSError` when the root is gone, or leads elsewhere by now.
         """
         with held_root(str(root)) as held:
+            if held.path != str(root):
+                raise NotADirectoryError(ENOTDIR, "another directory is in its place", str(root))
             context = ToolContext(
                 root=held,
                 environment=self.environment,

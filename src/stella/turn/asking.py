@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypedDict
 
 from stella import codec
+from stella import limits
 from stella.escape import visible
 from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
@@ -228,9 +229,13 @@ class Asking:
             self.book.add(served.changes)
 
     def _publish(self, at: _At, answer: BeforeTurnAnswer) -> Turn[None]:
+        owned: set[Signal] = set()
         for published in answer.publish:
             self.published.append(published)
             if published.signal in HOST_OWNED:
+                if published.signal in owned:
+                    continue
+                owned.add(published.signal)
                 text = (
                     f"{visible(at.member.name)} published {published.signal.value}, which is the "
                     "host's own; conditions keep the host's value"
@@ -267,11 +272,18 @@ class Asking:
     def _advise(self, at: _At, paths: tuple[str, ...], prelude: Prelude) -> Turn[None]:
         """Add the paths that stay inside the root; the others are dropped, each told [D-32]."""
         denials = yield from ask(CheckPaths(paths=paths))
+        denied = 0
         for path, denial in zip(paths, denials, strict=True):
             if denial is None:
                 prelude.widen(path)
                 continue
-            text = f'{visible(at.member.name)}: the path "{visible(path)}" is denied: {denial}'
+            denied += 1
+            if denied <= limits.CHANGED_PATHS_SHOWN:
+                text = f'{visible(at.member.name)}: the path "{visible(path)}" is denied: {denial}'
+                yield from tell(at.turn, Noticed(code="path_denied", text=text))
+        if denied > limits.CHANGED_PATHS_SHOWN:
+            more = denied - limits.CHANGED_PATHS_SHOWN
+            text = f"{visible(at.member.name)}: {more} more paths are denied"
             yield from tell(at.turn, Noticed(code="path_denied", text=text))
 
 
@@ -292,6 +304,12 @@ def _tell_heard(at: _At, request: Request, heard: Heard) -> Turn[None]:
         duration_ms=heard.duration_ms,
     )
     yield from tell(at.turn, exchanged)
+    if heard.served.untold:
+        text = (
+            f"{visible(at.member.name)} {place['point'].value}: {heard.served.untold} more host "
+            "calls were refused"
+        )
+        yield from tell(at.turn, Noticed(code="calls_refused", text=text))
     if isinstance(answer, Silence):
         fault = PluginFaulted(
             **place,

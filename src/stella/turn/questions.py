@@ -215,10 +215,12 @@ class CheckPaths(Ask[tuple[str | None, ...]]):
 class Served:
     """What host calls came of asking a plugin: the calls, what they used, what they changed.
 
-    `changes` are those of the real tree, None when they could not be measured.
+    `untold` is how many more calls were refused than are among `calls`. `changes` are those of the
+    real tree, None when they could not be measured.
     """
 
     calls: tuple[ServedCall, ...] = ()
+    untold: int = 0
     spent: Tally = field(default_factory=Tally)
     changes: tuple[Change, ...] | None = ()
 

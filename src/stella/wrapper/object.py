@@ -7,7 +7,9 @@ does wrong is the same kind of silence, never an exception.
 import asyncio
 from collections.abc import Awaitable
 from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from typing import Final
 from typing import cast
 
@@ -42,25 +44,55 @@ Handler = Callable[[Request, "Host"], Awaitable[object]]
 
 
 class Host:
-    """What an object may ask, one call after another [D-48]."""
+    """What an object may ask while its point is open, one call after another [D-48, T-19]."""
 
     def __init__(self, serve: Serve | None) -> None:
         self._serve = serve
         self._asked = 0
+        self._one = asyncio.Lock()
+        self._asking: set[asyncio.Task[CallOk | RefusedCall]] = set()
         self.unannounced: str | None = None
+        self.over = False
 
     async def ask(self, args: CallArgs) -> CallOk | RefusedCall:
         """Return what a call gives or why it is refused.
 
-        Raises `RuntimeError` when no host call is open to the object, which ends the point as it
-        would end a process [W-50].
+        Raises `Refused` for arguments that no process could have written, and `RuntimeError` when
+        no host call is open to the object, which ends the point as it would end a process [W-50],
+        and when its point is over.
         """
         call = _CALLS[type(args)]
         if self._serve is None:
             self.unannounced = call.value
             raise RuntimeError("no host call is open to this plugin")
         self._asked += 1
-        return await self._serve(HostCall(call=call, id=self._asked, args=args))
+        line = codec.encode({"call": call.value, "id": self._asked, "args": args})
+        message = read_message(line)
+        assert isinstance(message, HostCall)  # noqa: S101  # "call" is a key of it
+        # A task of its own, so that the end of the point ends it whoever waits for it.
+        task = asyncio.create_task(self._served(self._serve, message))
+        self._asking.add(task)
+        task.add_done_callback(self._ended)
+        return await task
+
+    async def end(self) -> None:
+        """End every call that is under way and serve none any more; the point is over [T-23]."""
+        self.over = True
+        asking = tuple(self._asking)
+        for task in asking:
+            task.cancel()
+        await settled(asking)
+
+    def _ended(self, task: asyncio.Task[CallOk | RefusedCall]) -> None:
+        self._asking.discard(task)
+        if not task.cancelled():
+            task.exception()  # the object may have stopped waiting for it
+
+    async def _served(self, serve: Serve, call: HostCall) -> CallOk | RefusedCall:
+        async with self._one:
+            if self.over:
+                raise RuntimeError("the point of this host is over")
+            return await serve(call)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,29 +113,39 @@ class PluginObject:
         loop = asyncio.get_running_loop()
         began = loop.time()
         host = Host(serve)
-        point = point_of(request).value
-        handler = cast("Handler | None", getattr(self.handlers, point, None))
-        if handler is None:
-            found = self._silent(request, FaultCode.NO_RESPONSE, f"it has no method {point}")
-            return Spoken(answer=found, duration_ms=0)
-        bound = asyncio.timeout(self.deadline)
+        # A task of its own: what it does with a cancel is not what becomes of the run.
+        task = asyncio.create_task(self._handled(request, host))
         try:
-            async with bound:
-                given = await handler(request, host)
-            answer: Answer | Silence = self._judged(request, given)
-        except TimeoutError as error:
-            if bound.expired():
-                text = f"no end within {self.deadline} s of its start"
-                answer = self._silent(request, FaultCode.TIMEOUT, text)
-            else:
-                answer = self._raised(request, error)
-        # The object is a program of somebody else: whatever it raises is its fault [T-35].
-        except Exception as error:  # noqa: BLE001  # the rule is for every error there is
-            answer = self._raised(request, error)
-        if host.unannounced is not None:
+            await asyncio.wait({task}, timeout=self.deadline)
+            late = not task.done()
+        finally:
+            task.cancel()
+            await host.end()
+            # One that does not heed its cancel is not waited for [T-25].
+            await settled((task,), limits.KILL_GRACE_SECS)
+        if late:
+            text = f"no end within {self.deadline} s of its start"
+            answer: Answer | Silence = self._silent(request, FaultCode.TIMEOUT, text)
+        elif host.unannounced is not None:
             text = f'it asked "{host.unannounced}", and no host call is open to it'
             answer = self._silent(request, FaultCode.UNANNOUNCED_CALL, text)
+        else:
+            answer = task.result()
         return Spoken(answer=answer, duration_ms=round((loop.time() - began) * 1000))
+
+    async def _handled(self, request: Request, host: Host) -> Answer | Silence:
+        """Return what the object answers, or what it did instead."""
+        point = point_of(request).value
+        try:
+            handler = cast("Handler | None", getattr(self.handlers, point, None))
+            if handler is None:
+                return self._silent(request, FaultCode.NO_RESPONSE, f"it has no method {point}")
+            return self._judged(request, await handler(request, host))
+        except KeyboardInterrupt:  # the person's own
+            raise
+        # The object is a program of somebody else: whatever it raises is its fault [T-35].
+        except BaseException as error:  # noqa: BLE001  # the rule is for every error there is
+            return self._raised(request, error)
 
     def _judged(self, request: Request, given: object) -> Answer | Silence:
         """Return what was given as a process would have written it, or the fault in it.
@@ -118,7 +160,7 @@ class PluginObject:
             fault = refused.reasons[0]
             return self._silent(request, FaultCode.DECODE, f"{fault.token.value}: {fault}")
         except (TypeError, ValueError, msgspec.MsgspecError) as error:
-            text = f"its answer is no value of the wire: {visible(str(error))}"
+            text = f"its answer is no value of the wire: {_worded(error)}"
             return self._silent(request, FaultCode.DECODE, text)
         if isinstance(message, LaterAnswer):
             text = f"the answer has version {message.version}; this host speaks {PROTOCOL_VERSION}"
@@ -126,10 +168,36 @@ class PluginObject:
         assert isinstance(message, PointAnswer)  # noqa: S101  # "point" is a key of it
         return message.body
 
-    def _raised(self, request: Request, error: Exception) -> Silence:
-        text = f"{type(error).__name__}: {excerpt(str(error))}"
+    def _raised(self, request: Request, error: BaseException) -> Silence:
+        text = f"{excerpt(type(error).__name__)}: {_worded(error)}"
         return self._silent(request, FaultCode.HANDLER, text)
 
     def _silent(self, request: Request, code: FaultCode, reason: str) -> Silence:
         text = f"{visible(self.name)} {point_of(request).value}: {reason}"
         return Silence(code=code, message=text)
+
+
+async def settled(tasks: Iterable[asyncio.Task[Any]], seconds: float | None = None) -> None:
+    """Wait until cancelled tasks have ended, not longer than `seconds`; a cancel is put off."""
+    waiting = {task for task in tasks if not task.done()}
+    if not waiting:
+        return
+    ending = asyncio.ensure_future(asyncio.wait(waiting, timeout=seconds))
+    cancelled = False
+    while not ending.done():
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError
+
+
+def _worded(error: BaseException) -> str:
+    """Return the text of an error; how it is made may be the object's own too."""
+    try:
+        return excerpt(str(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # as for what the object raises itself
+        return "an error without a text"
