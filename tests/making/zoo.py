@@ -84,6 +84,10 @@ HERD: Final = Path(__file__).parents[1] / "zoo" / "herd"
 """The programs of animals, each in a file of its own."""
 
 
+COUNTED: Final = " more host calls were refused"
+"""How the notice ends that goes with a plugin's one line, when it was refused without end."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rights:
     """What an animal's manifest lets it ask: the calls, and its roles with their tiers."""
@@ -112,7 +116,11 @@ class Visit:
     @property
     def line(self) -> str | None:
         """The one fault or notice a person saw, None when nothing was said; there are no two."""
-        said = [text for text in self.seen if text.startswith(("fault  ", "notice  "))]
+        said = [
+            text
+            for text in self.seen
+            if text.startswith(("fault  ", "notice  ")) and not text.endswith(COUNTED)
+        ]
         assert len(said) <= 1, said
         return said[0] if said else None
 

@@ -100,7 +100,7 @@ CALLERS: Final = {
     # odd, and within the rules
     "never reads its answers": Caller(
         program="tell(*[emit(n) for n in range(300)], good)",
-        got="(ok ){8}(allowance-spent ){292}",
+        got=f"(ok ){{8}}(allowance-spent ){{{limits.REFUSALS_TOLD_PER_POINT}}}",
     ),
     "calls and the answer in one write": Caller(
         program="tell(emit(1) + emit(2) + good)", got="ok ok "
