@@ -33,14 +33,14 @@ Span = tuple[int, int]
 _LABEL: Final = r"(?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 # A key without its end mark was cut off by somebody; what is there of its body still goes:
 # its headers, long runs of base64 wherever they stand, and short ones that have a line alone.
-_MARGIN: Final = r"(?:[^A-Za-z0-9-]|-(?!-)){0,40}+(?:\d{1,6}[ \t|:]{1,8}+)?+"
+_MARGIN: Final = r"(?:[^A-Za-z0-9-]|-(?!-)|(?!)){0,40}+(?:\d{1,6}[ \t|:]{1,8}+|(?!))?+"
 _HEADER: Final = r"[A-Za-z-]{1,32}+:[ \t][^\r\n]{0,200}+(?=[\r\n]|\Z)"
 _SHORT_LINE: Final = r"(?<=\W)[A-Za-z0-9+/=]{1,15}+(?=[^\w\r\n]{0,16}(?:[\r\n]|\Z))"
 _PEM: Final = re.compile(
     rf"-----BEGIN {_LABEL}"
-    rf"(?:(?:[^-]++|-(?!----))*+-{{5,}}+END {_LABEL}"
-    rf"|(?:{_MARGIN}{_HEADER}){{0,8}}+"
-    rf"(?:{_MARGIN}[A-Za-z0-9+/=]{{16,}}+|[ \t]{{0,40}}+[\r\n]{_MARGIN}{_SHORT_LINE})++)"
+    rf"(?:(?:[^-]++|-(?!----)|(?!))*+-{{5,}}+END {_LABEL}"
+    rf"|(?:{_MARGIN}{_HEADER}|(?!)){{0,8}}+"
+    rf"(?:{_MARGIN}[A-Za-z0-9+/=]{{16,}}+|[ \t]{{0,40}}+[\r\n]{_MARGIN}{_SHORT_LINE}|(?!))++)"
 )
 _PREFIXES: Final = (
     "sk-", "rk-", "sk_live_", "sk_test_", "rk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",

@@ -84,7 +84,7 @@ class Refused(ShapeError):
 # ── text ──────────────────────────────────────────────────────────────────────────────
 
 _BOM: Final = b"\xef\xbb\xbf"
-_STRING: Final = rb'"(?:[^"\\]|\\.)*+"'
+_STRING: Final = rb'"(?:[^"\\]|\\.|(?!))*+"'
 _TOKEN: Final = re.compile(
     _STRING + rb"|[\[{]|[\]}]|-0(?![0-9.eE])|NaN|-?Infinity|" + _BOM, re.DOTALL
 )

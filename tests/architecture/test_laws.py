@@ -90,6 +90,23 @@ def importers_of(path: Path) -> set[str]:
     return found
 
 
+_POSSESSIVE = re.compile(r"(.{0,5})\)(?:[*+?]|\{\{?[0-9,]*\}\}?)\+")
+
+
+def test_a_possessive_group_ends_with_an_alternative_that_only_fails() -> None:
+    """Before Python 3.11.5 the last try of such a group, when it fails half-way, does not go back.
+
+    An alternative that can only fail makes it start, and end, where the try began.
+    """
+    groups = [
+        (path.name, found[0])
+        for path in MODULES
+        for found in _POSSESSIVE.finditer(path.read_text("utf-8"))
+    ]
+    assert len(groups) > 10
+    assert [each for each in groups if "|(?!))" not in each[1]] == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_fault_is_swallowed(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -82,14 +82,19 @@ CATALOGUE: Final = (
 )
 """The names the host emits, in the order of their table [H-20]."""
 
-_NAME: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*+")
+_NAME: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
+
+
+def dotted(name: str) -> bool:
+    """Return whether a name is segments of a to z, 0 to 9, `_` and `-`, joined by dots [M-18]."""
+    return _NAME.fullmatch(name) is not None
 
 
 def well_formed(pattern: str) -> bool:
     """Return whether a pattern is `*`, a full name, or a prefix followed by `.*` [M-18]."""
     if len(pattern.encode()) > limits.EVENT_PATTERN_BYTES:
         return False
-    return pattern == ANY or _NAME.fullmatch(pattern.removesuffix(BELOW)) is not None
+    return pattern == ANY or dotted(pattern.removesuffix(BELOW))
 
 
 def matches(pattern: str, name: str) -> bool:

@@ -14,17 +14,18 @@ from stella import codec
 from stella.manifest.fault import Path
 
 # Possessive throughout: no character is read twice.
-_BASIC: Final = r'"(?:[^"\\\n]|\\[^\n])*+"'
+# `|(?!)` ends a possessive group where its last try began, on every Python.
+_BASIC: Final = r'"(?:[^"\\\n]|\\[^\n]|(?!))*+"'
 _LITERAL: Final = r"'[^'\n]*+'"
 _PART: Final = rf"(?:{_BASIC}|{_LITERAL}|[A-Za-z0-9_-]++)"
-_KEY: Final = rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+"
+_KEY: Final = rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART}|(?!))*+"
 _PARTS: Final = re.compile(_PART)
-_BLANK: Final = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
+_BLANK: Final = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+|(?!))*+")
 _HEADER: Final = re.compile(rf"\[(?P<list>\[)?[ \t]*+(?P<key>{_KEY})[ \t]*+\]{{1,2}}")
 _ASSIGNED: Final = re.compile(rf"(?P<key>{_KEY})[ \t]*+=[ \t]*+")
 _SCALAR: Final = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+"{3,5}'
-    r"|'''(?:[^']|'(?!''))*+'{3,5}"
+    r'"""(?:[^"\\]|\\.|"(?!"")|(?!))*+"{3,5}'
+    r"|'''(?:[^']|'(?!'')|(?!))*+'{3,5}"
     rf"|{_BASIC}|{_LITERAL}"
     r"|[^,\]}#\n]*+",
     re.DOTALL,

@@ -13,14 +13,15 @@ from stella.manifest.fault import ManifestFault
 from stella.manifest.fault import Reason
 
 # Possessive throughout, and an unclosed string runs to its end: no character is read twice.
-_BASIC: Final = r'"(?:[^"\\\n]|\\[^\n])*+"?'
+# `|(?!)` ends a possessive group where its last try began, on every Python.
+_BASIC: Final = r'"(?:[^"\\\n]|\\[^\n]|(?!))*+"?'
 _LITERAL: Final = r"'[^'\n]*+'?"
 _PART: Final = rf"(?:{_BASIC}|{_LITERAL}|[A-Za-z0-9_+-]++)"
-_KEY: Final = rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+"
+_KEY: Final = rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART}|(?!))*+"
 _TOKEN: Final = re.compile(
     r"#[^\n]*+"
-    r'|"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}|\\?\Z)'
-    r"|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"
+    r'|"""(?:[^"\\]|\\.|"(?!"")|(?!))*+(?:"{3,5}|\\?\Z)'
+    r"|'''(?:[^']|'(?!'')|(?!))*+(?:'{3,5}|\Z)"
     rf"|(?P<header>^[ \t]*+\[{{1,2}}[ \t]*+)(?P<named>{_KEY})"
     rf"|(?P<key>{_KEY})"
     r"|(?P<open>[\[{])"

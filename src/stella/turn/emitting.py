@@ -1,18 +1,14 @@
 """What a plugin may write into the journal under its own name [W-32, D-60]."""
 
-import re
-from typing import Final
-
 from stella import codec
 from stella import limits
 from stella.escape import cut
 from stella.escape import visible
+from stella.manifest.events import dotted
 from stella.turn.facts import Emitted
 from stella.wire.host_call import EmitArgs
 from stella.wire.host_result import RefusedCall
 from stella.wire.points import Refusal
-
-_LOCAL: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*+")
 
 
 def emitted(plugin: str, args: EmitArgs) -> Emitted | RefusedCall:
@@ -23,7 +19,7 @@ def emitted(plugin: str, args: EmitArgs) -> Emitted | RefusedCall:
     size = len(args.name.encode("utf-8", "surrogatepass"))
     if size > limits.EMIT_NAME_BYTES:
         return _failed(f"the name has {size} bytes, and the limit is {limits.EMIT_NAME_BYTES}")
-    if _LOCAL.fullmatch(args.name) is None:
+    if not dotted(args.name):
         shown = cut(visible(args.name), limits.FAULT_VALUE_CHARS)
         return _failed(f'the name "{shown}" is not dot-joined segments of a to z, 0 to 9, _ and -')
     size = len(codec.encode(args.payload))

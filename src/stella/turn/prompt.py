@@ -28,7 +28,7 @@ ENGINE_PREFIXES: Final = (
 # What a line must begin with to be looked at more closely: signs that are no letters, then
 # what may read as `#` or `[`. Four letters of Hangul are invisible.
 _PERHAPS: Final = re.compile(
-    "(?:[^\\w#\\[\uff03\ufe5f\uff3b]|[\u115f\u1160\u3164\uffa0])*+[#\\[\uff03\ufe5f\uff3b]"
+    "(?:[^\\w#\\[\uff03\ufe5f\uff3b]|[\u115f\u1160\u3164\uffa0]|(?!))*+[#\\[\uff03\ufe5f\uff3b]"
 )
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Mn", "Me", "Zs", "Zl", "Zp"})
 _UNSEEN_LETTERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
