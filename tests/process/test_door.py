@@ -217,7 +217,7 @@ if (copy := os.fork()) == 0:
     print(word(), len(wardens()), flush=True)
     sys.exit(0)
 assert os.waitpid(copy, 0)[1] == 0
-print(first, word(), wardens() == before)
+print(first, word(), wardens() == before, flush=True)
 if (copy := os.fork()) == 0:
     sys.exit(0)
 assert os.waitpid(copy, 0)[1] == 0
