@@ -16,8 +16,7 @@ import jiter
 
 from stella import limits
 from stella.errors import ShapeError
-from stella.escape import cut
-from stella.escape import visible
+from stella.escape import brief
 
 
 class JsonFault(Enum):
@@ -64,7 +63,7 @@ class Fault:
             if isinstance(step, int):
                 parts.append(f"[{step}]")
             else:
-                key = visible(cut(step, limits.FAULT_VALUE_CHARS))
+                key = brief(step)
                 parts.append(f".{key}" if parts else key)
         return "".join(parts)
 

@@ -19,8 +19,8 @@ import msgspec
 from stella import codec
 from stella import limits
 from stella.codec import Refused
+from stella.escape import brief
 from stella.escape import visible
-from stella.manifest.rule import shown
 from stella.manifest.scan import overreach
 from stella.settings.sections import MODEL_NAMES
 from stella.settings.sections import Scope
@@ -183,13 +183,13 @@ def _meta(meta: Meta, scope: Scope) -> Iterator[Trouble]:
         said = f"this release reads version {_VERSION}, got {meta.schema_version}"
         yield Trouble(section="meta", at="meta.schema_version", message=said)
     if meta.scope not in (None, scope.value):
-        said = f'this is the {scope.value} file, got "{shown(meta.scope or "")}"'
+        said = f'this is the {scope.value} file, got "{brief(meta.scope or "")}"'
         yield Trouble(section="meta", at="meta.scope", message=said)
 
 
 def _pipeline(table: PipelineTable) -> Iterator[Trouble]:
     if table.default is not None and names_of(table.default) is None:
-        said = f'"{shown(table.default)}" has an empty part; give names with one comma between'
+        said = f'"{brief(table.default)}" has an empty part; give names with one comma between'
         yield Trouble(section="pipeline", at="pipeline.default", message=said)
     if any(not tier.strip() for tier in table.tiers):
         said = "a tier has no name; give each row the name that plugins ask for"
@@ -205,7 +205,7 @@ def _models(model: ModelTable, tiers: TiersTable) -> Iterator[Trouble]:
             yield Trouble(section=section, at=f"{section}.{key}", message=said)
     if None not in (model.default, tiers.worker) and model.default != tiers.worker:
         said = (
-            f'"{shown(tiers.worker or "")}", but model.default says '
-            f'"{shown(model.default or "")}"; both choose the session\'s model: keep one'
+            f'"{brief(tiers.worker or "")}", but model.default says '
+            f'"{brief(model.default or "")}"; both choose the session\'s model: keep one'
         )
         yield Trouble(section="tiers", at="tiers.worker", message=said)
