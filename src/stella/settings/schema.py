@@ -4,7 +4,6 @@ Bytes in, values or every fault out; nothing here opens a file. A section or key
 but not acted on yet is a fault that says so, so that nobody relies on what has no effect.
 """
 
-import re
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from stella import codec
 from stella import limits
 from stella.codec import Refused
 from stella.escape import brief
-from stella.escape import visible
+from stella.manifest.scan import halted
 from stella.manifest.scan import overreach
 from stella.settings.sections import MODEL_NAMES
 from stella.settings.sections import Scope
@@ -29,7 +28,6 @@ from stella.settings.sections import looked_over
 from stella.turn.seats import Seat
 
 _BOM: Final = b"\xef\xbb\xbf"
-_WHERE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 _VERSION: Final = 1
 
 T = TypeVar("T")
@@ -161,9 +159,8 @@ def _tree(data: bytes) -> dict[str, Any] | Trouble:
 
 
 def _syntax(detail: str) -> Trouble:
-    found = _WHERE.search(detail)
-    said = visible(detail[: found.start()] if found else detail)
-    line, column = (int(found[1]), int(found[2])) if found and found[1] else (None, None)
+    said, place = halted(detail)
+    line, column = place or (None, None)
     return Trouble(message=f"the file is not TOML: {said}", line=line, column=column)
 
 
