@@ -25,7 +25,6 @@ from stella.candidates.plan import Deed
 from stella.candidates.plan import Folder
 from stella.candidates.plan import Plan
 from stella.candidates.tree import PERMISSIONS
-from stella.candidates.tree import write_all
 from stella.candidates.way import Way
 from stella.candidates.way import item_at
 from stella.candidates.way import kind_at
@@ -33,6 +32,7 @@ from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.tree import names_in
 from stella.files.write import sync_directory
+from stella.files.write import write_all
 
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_LINKS: Final = frozenset(

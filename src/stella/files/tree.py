@@ -24,6 +24,7 @@ from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.kind import kind_of
 from stella.files.write import sync_directory
+from stella.files.write import write_all
 
 CONFIGURED: Final = ".stella-configured.json"
 COMPILED: Final = "__pycache__"
@@ -182,7 +183,7 @@ def hashed(source: int, path: str, size: int, target: int | None) -> str:
         count += len(block)
         digest.update(block)
         if target is not None:
-            _write(target, block)
+            write_all(target, block)
     if count != size:
         raise PackageRefused(f"{visible(path)}: changed while it was read", "I-7", "SourceChanged")
     return digest.hexdigest()
@@ -342,12 +343,6 @@ def _wrong_name(path: str, says: str) -> PackageRefused:
 def _block(source: int, path: str, left: int) -> bytes:
     with _reading(path):
         return os.read(source, min(limits.MIB, left))
-
-
-def _write(target: int, block: bytes) -> None:
-    rest = memoryview(block)
-    while rest:
-        rest = rest[os.write(target, rest) :]
 
 
 @contextmanager

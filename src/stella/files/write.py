@@ -40,7 +40,7 @@ def stage(dir_fd: int, data: bytes, mode: int, *, token: str) -> str:
     descriptor = os.open(name, _CREATE, 0o600, dir_fd=dir_fd)
     try:
         with os.fdopen(descriptor, "wb", buffering=0) as file:
-            _write_all(file.fileno(), data)
+            write_all(file.fileno(), data)
             _finish(file.fileno(), mode)
     except OSError:
         os.unlink(name, dir_fd=dir_fd)
@@ -58,7 +58,7 @@ def keep(dir_fd: int, name: str, *, token: str) -> str:
         try:
             with os.fdopen(descriptor, "wb", buffering=0) as file:
                 while block := old.read(limits.MIB):
-                    _write_all(file.fileno(), block)
+                    write_all(file.fileno(), block)
                 _finish(file.fileno(), mode)
         except OSError:
             os.unlink(copy, dir_fd=dir_fd)
@@ -75,7 +75,8 @@ def sync_directory(dir_fd: int) -> None:
             raise
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write a whole block to an open file. Raises the system's `OSError`."""
     left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]
