@@ -17,15 +17,15 @@ from typing import Final
 from stella.candidates.candidate import Bounds
 from stella.candidates.candidate import Failed
 from stella.candidates.candidate import Item
+from stella.candidates.look import item_at
+from stella.candidates.look import kind_at
 from stella.candidates.place import ours
-from stella.candidates.way import Way
-from stella.candidates.way import item_at
-from stella.candidates.way import kind_at
 from stella.clock import Clock
 from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.tree import above
 from stella.files.tree import names_in
+from stella.files.way import Way
 from stella.files.write import write_all
 
 GIT: Final = ".git"
