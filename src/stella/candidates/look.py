@@ -4,14 +4,12 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable
-from typing import Final
 
 from stella import limits
 from stella.candidates.candidate import Item
 from stella.files.kind import Kind
 from stella.files.kind import kind_of
-
-READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+from stella.files.write import READ
 
 
 def kind_at(here: int | None, name: str) -> Kind | None:

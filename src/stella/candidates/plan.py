@@ -13,7 +13,6 @@ import msgspec
 from stella import codec
 from stella import limits
 from stella.candidates.candidate import Item
-from stella.candidates.look import READ
 from stella.candidates.look import item_at
 from stella.candidates.look import kind_at
 from stella.codec import Refused
@@ -22,6 +21,7 @@ from stella.escape import listed
 from stella.files.tree import content
 from stella.files.tree import held
 from stella.files.way import Way
+from stella.files.write import READ
 from stella.files.write import sync_directory
 from stella.files.write import write_atomic
 

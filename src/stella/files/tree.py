@@ -23,6 +23,7 @@ from stella.errors import PackageRefused
 from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.kind import kind_of
+from stella.files.write import READ
 from stella.files.write import sync_directory
 from stella.files.write import write_all
 
@@ -31,7 +32,6 @@ COMPILED: Final = "__pycache__"
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _VERSIONED: Final = ".git"
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PROGRAM_MODE: Final = 0o755
 _FILE_MODE: Final = 0o644
@@ -131,7 +131,7 @@ def read(root: int, name: str, most: int) -> bytes | None:
         except FileNotFoundError:
             return None
         _expect(name, Kind.FILE, found)
-        with held(os.open(name, _READ, dir_fd=root)) as file:
+        with held(os.open(name, READ, dir_fd=root)) as file:
             _expect(name, Kind.FILE, os.fstat(file))
             return content(file, most)
 
@@ -267,7 +267,7 @@ class _Walk:
 
     def file(self, here: int, path: str, name: str, into: int | None) -> Entry:
         with _reading(path):
-            source = os.open(name, _READ, dir_fd=here)
+            source = os.open(name, READ, dir_fd=here)
         with held(source):
             found = os.fstat(source)
             _expect(path, Kind.FILE, found)

@@ -26,6 +26,7 @@ from stella.files.kind import Kind
 from stella.files.kind import kind_of
 from stella.files.tree import content
 from stella.files.tree import held
+from stella.files.write import READ
 from stella.settings.ambient import switched
 from stella.settings.schema import SettingsFile
 from stella.settings.schema import read_settings
@@ -43,7 +44,6 @@ _MANAGED_PLACE: Final = (
     else "/etc/stella/stella.toml"
 )
 _OTHER: Final = "settings.json"
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _OTHERS_WRITE: Final = 0o022
 
 T = TypeVar("T")
@@ -213,7 +213,7 @@ def _bytes(path: Path, *, own: bool) -> bytes | Trouble | None:
     if wrong := _wrong(path, found, own=own):
         return wrong
     try:
-        with held(os.open(path, _READ)) as file:
+        with held(os.open(path, READ)) as file:
             found = os.fstat(file)
             data = content(file, limits.SETTINGS_BYTES + 1)
     except OSError as error:
