@@ -4,11 +4,11 @@ The result depends on the bytes alone. Nothing here opens a file, and nothing ra
 `ManifestError`, which holds all faults in order.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace
 from itertools import islice
-from typing import Final
 
 from stella import codec
 from stella import limits
@@ -26,8 +26,6 @@ from stella.manifest.scan import halted
 from stella.manifest.scan import overreach
 from stella.manifest.scan import position
 from stella.manifest.sheet import Sheet
-
-_MARK: Final = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +116,7 @@ def _text(data: bytes) -> str | ManifestFault:
     if len(data) > limits.MANIFEST_BYTES:
         says = f"the file holds {len(data)} bytes, and the limit is {limits.MANIFEST_BYTES}."
         return _whole(Reason.TOO_LARGE, says)
-    if data.startswith(_MARK):
+    if data.startswith(BOM_UTF8):
         return _unreadable("a byte-order mark stands at byte 0", "")
     try:
         return data.decode("utf-8")

@@ -4,6 +4,7 @@ Bytes in, values or every fault out; nothing here opens a file. A section or key
 but not acted on yet is a fault that says so, so that nobody relies on what has no effect.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +28,6 @@ from stella.settings.sections import Trouble
 from stella.settings.sections import looked_over
 from stella.turn.seats import Seat
 
-_BOM: Final = b"\xef\xbb\xbf"
 _VERSION: Final = 1
 
 T = TypeVar("T")
@@ -143,7 +143,7 @@ def read_settings(data: bytes, scope: Scope) -> SettingsFile | tuple[Trouble, ..
 
 
 def _tree(data: bytes) -> dict[str, Any] | Trouble:
-    if data.startswith(_BOM):
+    if data.startswith(BOM_UTF8):
         return Trouble(message="a byte-order mark stands at byte 0; save it as UTF-8 without one")
     try:
         text = data.decode("utf-8")
