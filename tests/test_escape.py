@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stella import limits
+from stella.escape import brief
 from stella.escape import counted
 from stella.escape import cut
 from stella.escape import excerpt
+from stella.escape import listed
 from stella.escape import visible
 from stella.escape import visible_flagged
 from stella.escape import visible_lines
@@ -99,6 +101,19 @@ def test_an_excerpt_is_the_end() -> None:
 def test_a_cut_says_what_is_missing() -> None:
     assert cut("abc", 3) == "abc"
     assert cut("abcde", 3) == "abc [2 more characters]"
+
+
+def test_author_text_in_a_message_is_visible_and_cut() -> None:
+    """[M-7] limits.FAULT_VALUE_CHARS, at the limit and one past it."""
+    assert brief("a\n\x1bb") == r"a \u{1B}b"
+    assert brief("a" * limits.FAULT_VALUE_CHARS) == "a" * limits.FAULT_VALUE_CHARS
+    assert brief("a" * (limits.FAULT_VALUE_CHARS + 1)).endswith(" [1 more characters]")
+
+
+def test_a_long_list_says_how_many_are_missing() -> None:
+    assert listed([], 2) == ""
+    assert listed(["a", "b"], 2) == "a, b"
+    assert listed(["a", "b\n\x1b", "c", "d"], 2) == r"a, b \u{1B} and 2 more"
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 files"), (1, "1 file"), (2, "2 files")])

@@ -7,6 +7,7 @@ dropped was granted without being seen.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from stella import limits
 
@@ -88,6 +89,18 @@ def cut(text: str, chars: int) -> str:
     if len(text) <= chars:
         return text
     return f"{text[:chars]} [{len(text) - chars} more characters]"
+
+
+def brief(text: str) -> str:
+    """Return author text for the middle of a message: visible, and not too long [M-7]."""
+    return visible(cut(text, limits.FAULT_VALUE_CHARS))
+
+
+def listed(words: Sequence[str], most: int) -> str:
+    """Return the first `most` words, visible, with commas, and how many more there are."""
+    first = ", ".join(map(visible, words[:most]))
+    more = len(words) - most
+    return f"{first} and {more} more" if more > 0 else first
 
 
 def counted(number: int, noun: str) -> str:

@@ -209,6 +209,10 @@ class Redactor:
         """Return `text` without its secrets, and how many places were replaced."""
         return self._text(text, named=False)
 
+    def clean(self, text: str) -> str:
+        """Return `text` without its secrets."""
+        return self.text(text)[0]
+
     def tree(self, value: Any) -> tuple[Any, int]:
         """Return plain data without secrets in any string or key at any depth, and the count.
 

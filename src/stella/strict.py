@@ -7,6 +7,7 @@ of characters, deep nesting. What the data means is the codec's business.
 import math
 import re
 import tomllib
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -16,8 +17,7 @@ import jiter
 
 from stella import limits
 from stella.errors import ShapeError
-from stella.escape import cut
-from stella.escape import visible
+from stella.escape import brief
 
 
 class JsonFault(Enum):
@@ -64,7 +64,7 @@ class Fault:
             if isinstance(step, int):
                 parts.append(f"[{step}]")
             else:
-                key = visible(cut(step, limits.FAULT_VALUE_CHARS))
+                key = brief(step)
                 parts.append(f".{key}" if parts else key)
         return "".join(parts)
 
@@ -83,10 +83,9 @@ class Refused(ShapeError):
 
 # ── text ──────────────────────────────────────────────────────────────────────────────
 
-_BOM: Final = b"\xef\xbb\xbf"
 _STRING: Final = rb'"(?:[^"\\]|\\.|(?!))*+"'
 _TOKEN: Final = re.compile(
-    _STRING + rb"|[\[{]|[\]}]|-0(?![0-9.eE])|NaN|-?Infinity|" + _BOM, re.DOTALL
+    _STRING + rb"|[\[{]|[\]}]|-0(?![0-9.eE])|NaN|-?Infinity|" + BOM_UTF8, re.DOTALL
 )
 _JITER: Final = (
     ("Detected duplicate key", JsonFault.DUPLICATE_KEY),
@@ -103,7 +102,7 @@ def parse(data: bytes) -> object:
 
     Integers stay integers of any size; their width is judged where a type asks for one.
     """
-    if data.startswith(_BOM):
+    if data.startswith(BOM_UTF8):
         raise _refused(JsonFault.MISPLACED_BOM, "a byte-order mark stands where JSON begins")
     try:
         data.decode("utf-8")
@@ -141,7 +140,7 @@ def _guarded(data: bytes) -> bytes:
             depth -= 1
         elif token == b"-0":
             return b"-0.0"
-        elif token == _BOM:
+        elif token == BOM_UTF8:
             raise _refused(JsonFault.MISPLACED_BOM, "a byte-order mark stands inside the document")
         elif not token.startswith(b'"'):
             raise _refused(JsonFault.NON_FINITE_NUMBER, f"{token.decode()} is no JSON number")

@@ -9,12 +9,12 @@ import pytest
 from stella import codec
 from stella import limits
 from stella.candidates import plan
+from stella.candidates.look import item_at
 from stella.candidates.plan import Deed
 from stella.candidates.plan import Plan
 from stella.candidates.plan import Row
-from stella.candidates.way import Way
-from stella.candidates.way import item_at
 from stella.files.tree import DIRECTORY
+from stella.files.way import Way
 from tests.making.candidates import put
 from tests.making.candidates import snapshot
 

@@ -21,7 +21,6 @@ CELLS = {
 JEST_SUITE = "FAIL ./week.test.js\n  ● Test suite failed to run\n\nTests:       {}\n"
 LOCAL_GO = "testing: warning: no tests to run\nPASS\nok  \tshop\t0.002s\n"
 UNITTEST = "-----\nRan {} in 0.001s\n\n{}\n"
-EXPECTED_FAILURE = UNITTEST.format("1 test", "OK (expected failures=1)")
 
 
 def loaded() -> Any:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from stella import limits
 from stella.files.fence import Denial
-from stella.files.fence import denied
 from stella.files.fence import inside
 from stella.files.fence import lexical
 from tests.making.child import open_folder
@@ -161,10 +160,3 @@ def test_no_path_leaves_the_fence(root: Path, path: str) -> None:
 def test_a_path_with_a_parent_component_is_never_let_through(path: str) -> None:
     if ".." in path.split("/"):
         assert lexical(path) is not None
-
-
-@pytest.mark.behaviour("G-52")
-def test_a_denial_names_plugin_path_and_word_and_hides_nothing() -> None:
-    """[G-52, C-3]"""
-    line = denied("verify", "../x\n\x1b[2K", Denial.TRAVERSAL)
-    assert line == 'verify: the path "../x \\u{1B}[2K" is denied: traversal'

@@ -1,6 +1,5 @@
 from collections.abc import Iterator
 
-from stella import limits
 from stella.manifest.fault import ManifestFault
 from stella.manifest.fault import fault
 from stella.manifest.rule import applied
@@ -8,7 +7,6 @@ from stella.manifest.rule import blank
 from stella.manifest.rule import called
 from stella.manifest.rule import each
 from stella.manifest.rule import each_key
-from stella.manifest.rule import shown
 from stella.manifest.rule import words
 from stella.manifest.rules_package import capabilities
 from stella.manifest.sheet import Entry
@@ -87,10 +85,3 @@ def test_an_entry_is_called_by_its_name() -> None:
         r'tool "a\u{202E}b"',
         "",
     ]
-
-
-def test_author_text_in_a_message_is_visible_and_cut() -> None:
-    """[M-7]"""
-    assert shown("a\n\x1bb") == r"a \u{1B}b"
-    assert shown("a" * limits.FAULT_VALUE_CHARS) == "a" * limits.FAULT_VALUE_CHARS
-    assert shown("a" * (limits.FAULT_VALUE_CHARS + 1)).endswith(" [1 more characters]")

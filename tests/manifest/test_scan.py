@@ -3,6 +3,7 @@ import pytest
 from stella import codec
 from stella import limits
 from stella.manifest.fault import Reason
+from stella.manifest.scan import halted
 from stella.manifest.scan import overreach
 from stella.manifest.scan import position
 
@@ -143,3 +144,10 @@ def test_lines_and_columns_count_from_1() -> None:
         (2, 2),
         (2, 3),
     ]
+
+
+def test_the_readers_place_is_told_apart_from_what_it_says() -> None:
+    """[K-81, C-3]"""
+    assert halted("bad \x1bkey (at line 3, column 14)") == (r"bad \u{1B}key", (3, 14))
+    assert halted("no end (at end of document)") == ("no end", None)
+    assert halted("(at line 1, column 1) is said") == ("(at line 1, column 1) is said", None)

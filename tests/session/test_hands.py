@@ -203,7 +203,7 @@ def test_a_hook_is_told_where_it_is_and_what_it_left_is_a_notice(tmp_path: Path)
     )
     with hands(tmp_path) as ours:
         ours.hooked = Hooked(
-            processes={"plugin:a": HookProcess(plugin=process, clean=str)},
+            processes={"plugin:a": HookProcess(plugin=process)},
             cwd="/w",
             session="ses-x",
         )

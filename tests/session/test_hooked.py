@@ -6,10 +6,10 @@ import pytest
 
 from stella import limits
 from stella.errors import UsageError
-from stella.redact import Redactor
 from stella.roster.roster import read_roster
 from stella.roster.scope import Scope
 from stella.roster.scope import places
+from stella.session.enabled import enabled
 from stella.session.hooked import Hooked
 from stella.session.hooked import hooked
 from stella.session.hooked import standing
@@ -36,7 +36,8 @@ def wanted(tmp_path: Path, **more: object) -> Options:
 def found(given: Options) -> Hooked:
     where = places(given.home, given.workspace)
     roster = read_roster(where, given.env["PATH"])
-    return hooked(given, where, roster, session="ses-x", redactor=Redactor())
+    plugins = enabled(given, given.workspace, roster)
+    return hooked(given, where, roster, plugins, session="ses-x")
 
 
 def heard(tmp_path: Path, *hooks: str, **more: object) -> Options:

@@ -9,6 +9,7 @@ from stella.message import Role
 from stella.turn.ask import Cancelled
 from stella.turn.asking import Asking
 from stella.turn.asking import folded
+from stella.turn.asking import path_denied
 from stella.turn.changes import ChangeBook
 from stella.turn.facts import Cause
 from stella.turn.facts import MessageAppended
@@ -607,3 +608,10 @@ def test_a_host_s_own_signal_is_noticed_once_an_answer() -> None:
     host.play(doing.before("t1", 0))
     assert [notice.code for notice in host.facts(Noticed)] == ["host_signal"]
     assert len(doing.published) == 100
+
+
+@pytest.mark.behaviour("G-52")
+def test_a_denial_names_plugin_path_and_word_and_hides_nothing() -> None:
+    """[G-52, C-3]"""
+    line = path_denied("verify", "../x\n\x1b[2K", "traversal")
+    assert line == 'verify: the path "../x \\u{1B}[2K" is denied: traversal'

@@ -16,7 +16,6 @@ from stella.turn.hooks import reason
 from stella.turn.hooks import refusal
 from stella.turn.hooks import session_text
 from stella.turn.hooks import subagent_started
-from stella.turn.hooks import subagent_stopped
 from stella.turn.hooks import told_at_the_end
 from stella.turn.questions import AskHook
 from stella.wire.hook import ACTIONS
@@ -133,7 +132,7 @@ def test_a_sub_agent_may_be_refused_and_its_end_is_told() -> None:
     hooks = listening(Hook.SUBAGENT_START, Hook.SUBAGENT_STOP)
     host = Host(hook=answering({"a": deny("not now")}))
     assert host.play(subagent_started(hooks, where, start)) == "plugin a refused: not now"
-    host.play(subagent_stopped(hooks, where, stop))
+    host.play(told_at_the_end(hooks, stop, where))
     questions = [q for q in host.asked if isinstance(q, AskHook)]
     assert [(q.occasion, q.agent) for q in questions] == [(start, "t1.a1"), (stop, "t1.a1")]
 

@@ -41,7 +41,7 @@ START = SessionStart(source="new")
 
 
 def clean(text: str) -> str:
-    return Redactor().text(text)[0]
+    return Redactor().clean(text)
 
 
 def hook(folder: Path, program: str, timeout: int = 20) -> HookProcess:
@@ -53,8 +53,9 @@ def hook(folder: Path, program: str, timeout: int = 20) -> HookProcess:
         env={"PATH": os.environ["PATH"]},
         timeout_secs=timeout,
         cleared=lambda: Program(path="/usr/bin/env"),
+        clean=clean,
     )
-    return HookProcess(plugin=plugin, clean=clean)
+    return HookProcess(plugin=plugin)
 
 
 def spoken(process: HookProcess, occasion: Occasion = CALL) -> HookSpoken:
@@ -151,8 +152,8 @@ def test_no_process_is_started_for_a_package_that_is_not_accepted(tmp_path: Path
                 env={},
                 timeout_secs=1,
                 cleared=lambda cleared=cleared: cleared,  # type: ignore[misc]  # each its own
+                clean=clean,
             ),
-            clean=clean,
         )
         found = spoken(refusing)
         assert isinstance(found.result, HookFailure)

@@ -19,20 +19,20 @@ from stella.candidates import plan
 from stella.candidates.candidate import ChangeKind
 from stella.candidates.candidate import Denial
 from stella.candidates.candidate import Failed
+from stella.candidates.look import item_at
+from stella.candidates.look import kind_at
 from stella.candidates.patch import Change
 from stella.candidates.patch import refusal
 from stella.candidates.plan import Deed
 from stella.candidates.plan import Folder
 from stella.candidates.plan import Plan
 from stella.candidates.tree import PERMISSIONS
-from stella.candidates.tree import write_all
-from stella.candidates.way import Way
-from stella.candidates.way import item_at
-from stella.candidates.way import kind_at
 from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.tree import names_in
+from stella.files.way import Way
 from stella.files.write import sync_directory
+from stella.files.write import write_all
 
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_LINKS: Final = frozenset(

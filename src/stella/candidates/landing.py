@@ -21,6 +21,7 @@ from stella.candidates.candidate import Bounds
 from stella.candidates.candidate import Candidate
 from stella.candidates.candidate import Denial
 from stella.candidates.candidate import Failed
+from stella.candidates.look import kind_at
 from stella.candidates.patch import Change
 from stella.candidates.patch import compare
 from stella.candidates.patch import digest
@@ -32,11 +33,10 @@ from stella.candidates.removal import drop_stage
 from stella.candidates.removal import stage_of
 from stella.candidates.tree import Terms
 from stella.candidates.tree import read
-from stella.candidates.way import Way
-from stella.candidates.way import kind_at
 from stella.escape import visible
 from stella.files.tree import DIRECTORY
 from stella.files.tree import held
+from stella.files.way import Way
 
 _PRIVATE_MODE: Final = 0o700
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from stella.candidates import registry
-from stella.candidates.aside import aside
 from stella.candidates.candidate import Bounds
 from stella.candidates.candidate import Candidate
 from stella.candidates.candidate import Failed
@@ -26,11 +25,12 @@ from stella.candidates.registry import Note
 from stella.candidates.tree import Copied
 from stella.candidates.tree import Terms
 from stella.candidates.tree import copied
-from stella.candidates.way import Way
 from stella.clock import Clock
 from stella.escape import visible
+from stella.files.aside import aside
 from stella.files.tree import DIRECTORY
 from stella.files.tree import held
+from stella.files.way import Way
 from stella.process.git import Repository
 from stella.process.git import Unanswered
 from stella.process.git import listed

@@ -13,15 +13,15 @@ import msgspec
 from stella import codec
 from stella import limits
 from stella.candidates.candidate import Item
-from stella.candidates.way import READ
-from stella.candidates.way import Way
-from stella.candidates.way import item_at
-from stella.candidates.way import kind_at
+from stella.candidates.look import item_at
+from stella.candidates.look import kind_at
 from stella.codec import Refused
 from stella.codec import Word
-from stella.escape import visible
+from stella.escape import listed
 from stella.files.tree import content
 from stella.files.tree import held
+from stella.files.way import Way
+from stella.files.write import READ
 from stella.files.write import sync_directory
 from stella.files.write import write_atomic
 
@@ -132,7 +132,7 @@ def undo(root: int, stage: int) -> str | None:
     finally:
         way.close()
     if stuck:
-        shown = ", ".join(visible(path) for path in stuck[: limits.CHANGED_PATHS_SHOWN])
+        shown = listed(stuck, limits.CHANGED_PATHS_SHOWN)
         return f"changed by somebody since an adoption that was not finished: {shown}"
     done(stage)
     return None

@@ -19,6 +19,7 @@ from stella.codec import Refused
 from stella.files.tree import names_in
 from stella.files.write import TEMPORARY
 from stella.files.write import sync_directory
+from stella.files.write import write_all
 from stella.process.identity import Identity
 from stella.process.identity import alive
 
@@ -62,7 +63,7 @@ def register(notes: int, name: str, note: Note) -> int:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.fchmod(file, _MODE)
-        os.write(file, codec.encode(note) + b"\n")
+        write_all(file, codec.encode(note) + b"\n")
         os.fsync(file)
         os.rename(temporary, f"{name}{_END}", src_dir_fd=notes, dst_dir_fd=notes)
         sync_directory(notes)

@@ -16,13 +16,13 @@ from typing import Final
 
 from stella.candidates import plan
 from stella.candidates import registry
+from stella.candidates.look import kind_at
 from stella.candidates.place import IGNORE
 from stella.candidates.place import NOTES
 from stella.candidates.place import WORK
 from stella.candidates.place import entered
 from stella.candidates.place import path_of
 from stella.candidates.place import standing
-from stella.candidates.way import kind_at
 from stella.escape import visible
 from stella.files.delete import delete
 from stella.files.kind import Kind

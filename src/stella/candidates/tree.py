@@ -17,15 +17,16 @@ from typing import Final
 from stella.candidates.candidate import Bounds
 from stella.candidates.candidate import Failed
 from stella.candidates.candidate import Item
+from stella.candidates.look import item_at
+from stella.candidates.look import kind_at
 from stella.candidates.place import ours
-from stella.candidates.way import Way
-from stella.candidates.way import item_at
-from stella.candidates.way import kind_at
 from stella.clock import Clock
 from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.tree import above
 from stella.files.tree import names_in
+from stella.files.way import Way
+from stella.files.write import write_all
 
 GIT: Final = ".git"
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -80,13 +81,6 @@ def read(
     every = {name for name in map(os.fsdecode, names) if name.startswith(terms.prefix)}
     failed = sweep.run(every | {f"{terms.prefix}{path}" for path in start}, above(every))
     return failed or sweep.items
-
-
-def write_all(file: int, block: bytes) -> None:
-    """Write a whole block to an open file. Raises the system's `OSError`."""
-    left = memoryview(block)
-    while left:
-        left = left[os.write(file, left) :]
 
 
 class _Sweep:

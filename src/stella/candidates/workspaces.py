@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 from stella.candidates import registry
-from stella.candidates.aside import aside
 from stella.candidates.candidate import Adopted
 from stella.candidates.candidate import Bounds
 from stella.candidates.candidate import Candidate
@@ -38,6 +37,7 @@ from stella.candidates.registry import Unknown
 from stella.candidates.removal import remove
 from stella.clock import Clock
 from stella.escape import visible
+from stella.files.aside import aside
 from stella.process.git import Unanswered
 from stella.process.git import listed
 from stella.process.git import repository

@@ -80,12 +80,12 @@ def _used(call: ServedCall) -> str:
 class Progress:
     """Turns facts into lines; it remembers what a line needs from an earlier fact.
 
-    `clean` takes out secrets, while a text is still whole: once it is folded to one line or cut,
+    `redactor` takes out secrets, while a text is still whole: once it is folded to one line or cut,
     a secret may have lost its shape [J2-24].
     """
 
-    def __init__(self, clean: Redactor = _SHIPPED) -> None:
-        self._clean = clean
+    def __init__(self, redactor: Redactor = _SHIPPED) -> None:
+        self._redactor = redactor
         self._subjects: dict[str, str] = {}
         self._arbiter = "the pipeline"
         self._allowed = 0
@@ -196,4 +196,4 @@ class Progress:
 
     def _shown(self, text: str) -> str:
         """Return outside text on one line, without its secrets [J2-24]."""
-        return visible(self._clean.text(text)[0])
+        return visible(self._redactor.clean(text))

@@ -11,8 +11,8 @@ from dataclasses import field
 from typing import Final
 
 from stella import limits
-from stella.files.tree import DIRECTORY
 from stella.files.tree import held
+from stella.files.way import Way
 
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -37,15 +37,19 @@ class Contents:
 
 @dataclass(slots=True, kw_only=True)
 class Folders:
-    """The directories on the way to the file looked at last, held open until `close`."""
+    """Files beneath the open `top`; the way to the one looked at last is held until `close`."""
 
     top: int
-    way: list[tuple[str, int]] = field(default_factory=list)
+    _way: Way = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin at the top."""
+        self._way = Way(self.top)
 
     def look(self, parts: Parts) -> Look | None:
         """Return how the regular file at `parts` stands, None when there is none."""
         try:
-            found = os.stat(parts[-1], dir_fd=self._to(parts[:-1]), follow_symlinks=False)
+            found = os.stat(parts[-1], dir_fd=self._way.enter(parts[:-1]), follow_symlinks=False)
         except OSError:
             return None
         return _look(found)
@@ -53,7 +57,7 @@ class Folders:
     def is_directory(self, parts: Parts) -> bool:
         """Return whether a directory is at `parts`, and no link to one."""
         try:
-            found = os.stat(parts[-1], dir_fd=self._to(parts[:-1]), follow_symlinks=False)
+            found = os.stat(parts[-1], dir_fd=self._way.enter(parts[:-1]), follow_symlinks=False)
         except OSError:
             return False
         return stat.S_ISDIR(found.st_mode)
@@ -61,7 +65,7 @@ class Folders:
     def read(self, parts: Parts) -> Contents | None:
         """Return the bytes of a regular file, None when it is none or above the bound."""
         try:
-            with held(os.open(parts[-1], _FILE, dir_fd=self._to(parts[:-1]))) as file:
+            with held(os.open(parts[-1], _FILE, dir_fd=self._way.enter(parts[:-1]))) as file:
                 before = _look(os.fstat(file))
                 if before is None:
                     return None
@@ -76,7 +80,7 @@ class Folders:
     def names(self, parts: Parts) -> Iterator[tuple[str, int]]:
         """Yield the names in the directory at `parts` with their modes, in no order."""
         try:
-            with os.scandir(self._to(parts)) as listed:
+            with os.scandir(self._way.enter(parts)) as listed:
                 for item in listed:
                     yield item.name, item.stat(follow_symlinks=False).st_mode
         except OSError:
@@ -84,24 +88,7 @@ class Folders:
 
     def close(self) -> None:
         """Let go of what was opened; `top` is the caller's."""
-        self._back(0)
-
-    def _to(self, parts: Parts) -> int:
-        """Return the directory at `parts`; those on the way stay open for its neighbours."""
-        same = 0
-        for (name, _), wanted in zip(self.way, parts, strict=False):
-            if name != wanted:
-                break
-            same += 1
-        self._back(same)
-        for name in parts[same:]:
-            here = self.way[-1][1] if self.way else self.top
-            self.way.append((name, os.open(name, DIRECTORY, dir_fd=here)))
-        return self.way[-1][1] if self.way else self.top
-
-    def _back(self, steps: int) -> None:
-        while len(self.way) > steps:
-            os.close(self.way.pop()[1])
+        self._way.close()
 
 
 def _look(found: os.stat_result) -> Look | None:

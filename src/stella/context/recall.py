@@ -5,7 +5,6 @@ date before each search. The event loop is never held up, and a search that is g
 an index that works.
 """
 
-import asyncio
 import os
 import sqlite3
 from contextlib import ExitStack
@@ -26,6 +25,7 @@ from stella.context.gather import Origin
 from stella.context.gather import TooMuch
 from stella.context.terms import question
 from stella.escape import visible
+from stella.files.aside import aside
 from stella.files.tree import DIRECTORY
 from stella.files.tree import held
 from stella.process.git import listed
@@ -68,15 +68,11 @@ class Recall:
             return ()
         most = min(limit or limits.RECALL_FRAMES, limits.RECALL_FRAMES)
         names = await listed(str(self.root), env_path=self.path_value)
-        stop = Event()
-        search = _Search(recall=self, names=names, question=asked, most=most, stop=stop)
-        work = asyncio.ensure_future(asyncio.to_thread(search.run))
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.wait((work,))
-            raise
+
+        def search(stop: Event) -> tuple[Frame, ...] | Unbuilt:
+            return _Search(recall=self, names=names, question=asked, most=most, stop=stop).run()
+
+        return await aside(search)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,6 @@ from typing import Final
 
 from stella import limits
 from stella.codec import Word
-from stella.escape import visible
 
 _DRIVE: Final = 2
 
@@ -61,11 +60,6 @@ def inside(root: Path, path: str) -> Path | Denial:
     # Not strict: a path that is about to be created is a good path.
     real = Path(os.path.realpath(Path(home, path)))
     return real if real.is_relative_to(home) else Denial.ESCAPES_ROOT
-
-
-def denied(plugin: str, path: str, denial: Denial) -> str:
-    """Return the one line that reports a denial: the plugin, the path as given, the word [G-52]."""
-    return f'{visible(plugin)}: the path "{visible(path)}" is denied: {denial.value}'
 
 
 def _has_drive(path: str) -> bool:

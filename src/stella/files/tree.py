@@ -23,14 +23,15 @@ from stella.errors import PackageRefused
 from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.kind import kind_of
+from stella.files.write import READ
 from stella.files.write import sync_directory
+from stella.files.write import write_all
 
 CONFIGURED: Final = ".stella-configured.json"
 COMPILED: Final = "__pycache__"
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _VERSIONED: Final = ".git"
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PROGRAM_MODE: Final = 0o755
 _FILE_MODE: Final = 0o644
@@ -130,7 +131,7 @@ def read(root: int, name: str, most: int) -> bytes | None:
         except FileNotFoundError:
             return None
         _expect(name, Kind.FILE, found)
-        with held(os.open(name, _READ, dir_fd=root)) as file:
+        with held(os.open(name, READ, dir_fd=root)) as file:
             _expect(name, Kind.FILE, os.fstat(file))
             return content(file, most)
 
@@ -182,7 +183,7 @@ def hashed(source: int, path: str, size: int, target: int | None) -> str:
         count += len(block)
         digest.update(block)
         if target is not None:
-            _write(target, block)
+            write_all(target, block)
     if count != size:
         raise PackageRefused(f"{visible(path)}: changed while it was read", "I-7", "SourceChanged")
     return digest.hexdigest()
@@ -266,7 +267,7 @@ class _Walk:
 
     def file(self, here: int, path: str, name: str, into: int | None) -> Entry:
         with _reading(path):
-            source = os.open(name, _READ, dir_fd=here)
+            source = os.open(name, READ, dir_fd=here)
         with held(source):
             found = os.fstat(source)
             _expect(path, Kind.FILE, found)
@@ -342,12 +343,6 @@ def _wrong_name(path: str, says: str) -> PackageRefused:
 def _block(source: int, path: str, left: int) -> bytes:
     with _reading(path):
         return os.read(source, min(limits.MIB, left))
-
-
-def _write(target: int, block: bytes) -> None:
-    rest = memoryview(block)
-    while rest:
-        rest = rest[os.write(target, rest) :]
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from stella import limits
 TEMPORARY: Final = ".stella-tmp-"
 
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # What some file systems answer when a directory cannot be synced: they do it by themselves.
 _NEEDS_NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP})
 
@@ -40,7 +40,7 @@ def stage(dir_fd: int, data: bytes, mode: int, *, token: str) -> str:
     descriptor = os.open(name, _CREATE, 0o600, dir_fd=dir_fd)
     try:
         with os.fdopen(descriptor, "wb", buffering=0) as file:
-            _write_all(file.fileno(), data)
+            write_all(file.fileno(), data)
             _finish(file.fileno(), mode)
     except OSError:
         os.unlink(name, dir_fd=dir_fd)
@@ -50,7 +50,7 @@ def stage(dir_fd: int, data: bytes, mode: int, *, token: str) -> str:
 
 def keep(dir_fd: int, name: str, *, token: str) -> str:
     """Return the name of a synced temporary copy of the regular file `name`, mode included."""
-    source = os.open(name, _READ, dir_fd=dir_fd)
+    source = os.open(name, READ, dir_fd=dir_fd)
     with os.fdopen(source, "rb", buffering=0) as old:
         mode = stat.S_IMODE(os.fstat(source).st_mode)
         copy = f"{TEMPORARY}{token}"
@@ -58,7 +58,7 @@ def keep(dir_fd: int, name: str, *, token: str) -> str:
         try:
             with os.fdopen(descriptor, "wb", buffering=0) as file:
                 while block := old.read(limits.MIB):
-                    _write_all(file.fileno(), block)
+                    write_all(file.fileno(), block)
                 _finish(file.fileno(), mode)
         except OSError:
             os.unlink(copy, dir_fd=dir_fd)
@@ -75,7 +75,8 @@ def sync_directory(dir_fd: int) -> None:
             raise
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write a whole block to an open file. Raises the system's `OSError`."""
     left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]

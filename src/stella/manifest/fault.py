@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 from typing import Protocol
 
-from stella import limits
 from stella.codec import Word
+from stella.escape import brief
 from stella.escape import counted
-from stella.escape import cut
 from stella.escape import visible
 from stella.manifest.codes import CODES
 from stella.manifest.written import written
@@ -217,14 +216,9 @@ def _split(path: Path) -> tuple[str, str]:
 def _within(path: Path) -> str:
     text = ""
     for step in path:
-        part = f"entry {step + 1}" if isinstance(step, int) else _key(step)
+        part = f"entry {step + 1}" if isinstance(step, int) else brief(step)
         text = f"{text} {part}" if text else part
     return text
-
-
-def _key(step: str) -> str:
-    """Return a key of a path, visible and not too long: an author may have chosen it [M-7]."""
-    return visible(cut(step, limits.FAULT_VALUE_CHARS))
 
 
 def dotted(path: Path) -> str:
@@ -234,5 +228,5 @@ def dotted(path: Path) -> str:
         if isinstance(step, int):
             text += f"[{step}]"
         else:
-            text += f".{_key(step)}" if text else _key(step)
+            text += f".{brief(step)}" if text else brief(step)
     return text

@@ -11,8 +11,7 @@ from typing import Final
 
 from stella import limits
 from stella.codec import Word
-from stella.escape import cut
-from stella.escape import visible
+from stella.escape import brief
 from stella.wire.points import COUNTS
 from stella.wire.points import Signal
 
@@ -169,18 +168,14 @@ def _counted(words: list[str]) -> str:
 
 def _compared(name: str, operator: str, number: str) -> Comparison | Unparsable:
     if operator not in OPERATORS:
-        return Unparsable(reason=f'"{_shown(operator)}" is no operator; legal: {_LEGAL}')
+        return Unparsable(reason=f'"{brief(operator)}" is no operator; legal: {_LEGAL}')
     if not (number.isascii() and number.isdigit()):
-        return Unparsable(reason=f'"{_shown(number)}" is not a whole number of digits')
+        return Unparsable(reason=f'"{brief(number)}" is not a whole number of digits')
     # Digits are counted before they are read: reading a long number costs its square.
     digits = number.lstrip("0") or "0"
     if len(digits) > len(str(limits.U64_MAX)) or int(digits) > limits.U64_MAX:
         return Unparsable(reason=f"the number is above {limits.U64_MAX}")
     return Comparison(name=name, operator=operator, number=int(digits))
-
-
-def _shown(text: str) -> str:
-    return visible(cut(text, limits.FAULT_VALUE_CHARS))
 
 
 _LEGAL: Final = " ".join(OPERATORS)

@@ -4,18 +4,16 @@ The result depends on the bytes alone. Nothing here opens a file, and nothing ra
 `ManifestError`, which holds all faults in order.
 """
 
-import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace
 from itertools import islice
-from typing import Final
 
 from stella import codec
 from stella import limits
 from stella.codec import Refused
 from stella.errors import ManifestError
-from stella.escape import visible
 from stella.manifest.cautions import cautions
 from stella.manifest.decoding import decoding_fault
 from stella.manifest.decoding import has_a_rule
@@ -24,12 +22,10 @@ from stella.manifest.fault import Reason
 from stella.manifest.plugin import PluginManifest
 from stella.manifest.positions import Positions
 from stella.manifest.rules import broken_rules
+from stella.manifest.scan import halted
 from stella.manifest.scan import overreach
 from stella.manifest.scan import position
 from stella.manifest.sheet import Sheet
-
-_MARK: Final = b"\xef\xbb\xbf"
-_WHERE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +116,7 @@ def _text(data: bytes) -> str | ManifestFault:
     if len(data) > limits.MANIFEST_BYTES:
         says = f"the file holds {len(data)} bytes, and the limit is {limits.MANIFEST_BYTES}."
         return _whole(Reason.TOO_LARGE, says)
-    if data.startswith(_MARK):
+    if data.startswith(BOM_UTF8):
         return _unreadable("a byte-order mark stands at byte 0", "")
     try:
         return data.decode("utf-8")
@@ -140,12 +136,9 @@ def _syntax(text: str, detail: str) -> ManifestFault:
 
     It stands where the reader says, else at the end of the text, up to which it read.
     """
-    found = _WHERE.search(detail)
-    said = detail[: found.start()] if found else detail
-    line, column = (
-        (int(found[1]), int(found[2])) if found and found[1] else position(text, len(text))
-    )
-    return _whole(Reason.SYNTAX, f"the file is not TOML: {visible(said)}.", (line, column))
+    said, place = halted(detail)
+    where = place or position(text, len(text))
+    return _whole(Reason.SYNTAX, f"the file is not TOML: {said}.", where)
 
 
 def _whole(reason: Reason, message: str, place: tuple[int, int] | None = None) -> ManifestFault:

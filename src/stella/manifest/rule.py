@@ -12,9 +12,7 @@ from typing import Final
 from typing import Protocol
 from typing import TypeVar
 
-from stella import limits
-from stella.escape import cut
-from stella.escape import visible
+from stella.escape import brief
 from stella.manifest.fault import ManifestFault
 from stella.manifest.fault import fault
 from stella.manifest.loop import Power
@@ -115,9 +113,4 @@ def blank(text: str) -> bool:
 
 def called(kind: str, entry: Entry[Sheet]) -> str:
     """Return what an entry is called, `tool "bash"`; nothing when its name is blank."""
-    return f'{kind} "{shown(entry.name)}"' if entry.name else ""
-
-
-def shown(text: str) -> str:
-    """Return author text for the middle of a message: visible, and not too long [M-7]."""
-    return visible(cut(text, limits.FAULT_VALUE_CHARS))
+    return f'{kind} "{brief(entry.name)}"' if entry.name else ""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from stella import limits
+from stella.escape import brief
 from stella.manifest.fault import fault
 from stella.manifest.grammar import Comparison
 from stella.manifest.grammar import Unparsable
@@ -19,7 +20,6 @@ from stella.manifest.rule import called
 from stella.manifest.rule import each
 from stella.manifest.rule import each_key
 from stella.manifest.rule import listed_once
-from stella.manifest.rule import shown
 from stella.manifest.rule import words
 from stella.manifest.sheet import Entry
 from stella.manifest.sheet import Listed
@@ -154,7 +154,7 @@ def check_reads_a_measurement(entry: Entry[Sheet]) -> Faults:
     if not isinstance(read, Comparison) or measurements.has(read.name):
         return
     near = entry.sheet.near(read.name, measurements.names)
-    name = shown(read.name)
+    name = brief(read.name)
     first = [entry.value for entry in measurements.entries[: limits.VOCABULARY_SHOWN]]
     hint = _declared(near, first, len(measurements.entries))
     yield fault(
@@ -185,9 +185,9 @@ def requirements_can_be_decided(sheet: Sheet) -> Faults:
 
 def _declared(near: Iterable[str], first: Iterable[str], total: int) -> str:
     """Return the near words and the declared names, as many as a person reads [M-8]."""
-    meant = " or ".join(shown(word) for word in near)
+    meant = " or ".join(brief(word) for word in near)
     hint = f"did you mean {meant}? " if meant else ""
-    listed = ", ".join(shown(name) for name in first) or "nothing"
+    listed = ", ".join(brief(name) for name in first) or "nothing"
     more = total - limits.VOCABULARY_SHOWN
     return f"{hint}declared: {listed}{f' and {more} more' if more > 0 else ''}"
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from stella.escape import brief
 from stella.manifest.fault import fault
 from stella.manifest.grammar import Kind
 from stella.manifest.grammar import UnknownSignal
@@ -19,7 +20,6 @@ from stella.manifest.rule import called
 from stella.manifest.rule import each
 from stella.manifest.rule import each_key
 from stella.manifest.rule import listed_once
-from stella.manifest.rule import shown
 from stella.manifest.rule import words
 from stella.manifest.sheet import Entry
 from stella.manifest.sheet import Listed
@@ -139,7 +139,7 @@ def condition_can_be_read(entry: Entry[Sheet]) -> Faults:
         case UnknownSignal(name=name):
             meant = entry.sheet.meant(name, _SIGNALS)
             hint = f"did you mean {' or '.join(meant)}? " if meant else ""
-            says = f'names no signal: "{shown(name)}"; {hint}signals: {", ".join(_SIGNALS)}'
+            says = f'names no signal: "{brief(name)}"; {hint}signals: {", ".join(_SIGNALS)}'
             fix = "name one of the signals"
             yield fault("R-49", path, says, value=text, label=label, fix=fix, near=meant)
         case WrongKind(signal=signal, used=used):

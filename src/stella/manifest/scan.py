@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from stella import limits
+from stella.escape import visible
 from stella.manifest.fault import ManifestFault
 from stella.manifest.fault import Reason
 
@@ -31,6 +32,8 @@ _TOKEN: Final = re.compile(
 _PARTS: Final = re.compile(_PART)
 _INTEGER: Final = re.compile(r"[+-]?(?:0x[0-9A-Fa-f_]+|0o[0-7_]+|0b[01_]+|[0-9_]+)", re.ASCII)
 _ASSIGNED: Final = re.compile(r"[ \t]*+=")
+
+_HALTED: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
 
 def overreach(text: str) -> ManifestFault | None:
@@ -97,6 +100,18 @@ def _at(text: str, offset: int, reason: Reason, message: str) -> ManifestFault:
     return ManifestFault(
         rule="R-1", path=(), message=message, reason=reason, line=line, column=column
     )
+
+
+def halted(detail: str) -> tuple[str, tuple[int, int] | None]:
+    """Return what the TOML reader says without its place, made visible, and the place [K-81].
+
+    The place is a line and a column; None when the reader came to the end of the text.
+    """
+    found = _HALTED.search(detail)
+    if found is None:
+        return visible(detail), None
+    place = (int(found[1]), int(found[2])) if found[1] else None
+    return visible(detail[: found.start()]), place
 
 
 def position(text: str, offset: int) -> tuple[int, int]:

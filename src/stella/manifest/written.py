@@ -10,9 +10,7 @@ from datetime import date
 from datetime import time
 from typing import Final
 
-from stella import limits
-from stella.escape import cut
-from stella.escape import visible
+from stella.escape import brief
 
 _ESCAPES: Final = str.maketrans({'"': r"\"", "\\": r"\\", "\n": r"\n", "\t": r"\t", "\r": r"\r"})
 
@@ -42,4 +40,4 @@ def toml_text(value: object, string: Callable[[str], str] = quoted) -> str:
 
 def written(value: object) -> str:
     """Return a value for a fault: on one line, hidden characters shown, not too long [M-7]."""
-    return visible(cut(toml_text(value), limits.FAULT_VALUE_CHARS))
+    return brief(toml_text(value))

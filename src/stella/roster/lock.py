@@ -28,6 +28,7 @@ from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
 from stella.files import tree
+from stella.files.write import READ
 from stella.files.write import TEMPORARY
 from stella.files.write import sync_directory
 from stella.files.write import write_atomic
@@ -40,7 +41,6 @@ from stella.roster.scope import naming
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MODE: Final = 0o600
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
@@ -204,7 +204,7 @@ def _read(tier: Tier) -> bytes | None:
             here = held.enter_context(tree.held(os.open(tier.home, _ANCHOR)))
             if tier.scope is Scope.PROJECT:
                 here = held.enter_context(tree.held(os.open(CONSENT, tree.DIRECTORY, dir_fd=here)))
-            file = held.enter_context(tree.held(os.open(path.name, _READ, dir_fd=here)))
+            file = held.enter_context(tree.held(os.open(path.name, READ, dir_fd=here)))
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -14,6 +14,7 @@ from stella.clock import Clock
 from stella.errors import NameTaken
 from stella.errors import PackageRefused
 from stella.errors import RosterError
+from stella.escape import listed
 from stella.escape import visible
 from stella.files import tree
 from stella.files.delete import delete
@@ -92,7 +93,7 @@ def _stage(root: int, above: int, staging: str, package: Package) -> None:
         # What lies there now, read back: the source or the copy may have been touched.
         changed = tree.differing(package, tree.installed(into))
     if changed:
-        shown = ", ".join(map(visible, changed[: limits.CHANGED_PATHS_SHOWN]))
+        shown = listed(changed, limits.CHANGED_PATHS_SHOWN)
         raise PackageRefused(f"it changed while the question was open: {shown}")
 
 

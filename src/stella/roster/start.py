@@ -14,6 +14,7 @@ from typing import Final
 from stella import limits
 from stella.consent.text import Resolution
 from stella.errors import PackageRefused
+from stella.escape import brief
 from stella.escape import visible
 from stella.files import tree
 from stella.files.kind import Kind
@@ -21,7 +22,6 @@ from stella.files.tree import Package
 from stella.manifest.fault import Path as Place
 from stella.manifest.oracle import Command
 from stella.manifest.plugin import PluginManifest
-from stella.manifest.rule import shown
 from stella.manifest.runtime import PLUGIN_DIR
 from stella.manifest.runtime import Runtime
 from stella.process.program import Program
@@ -67,7 +67,7 @@ def accepted_program(
         # A path that is not UTF-8 cannot be recorded; the package itself was accepted.
         recorded = os.path.normpath(directory / word.replace(PLUGIN_DIR, str(directory)))
     if recorded is None:
-        missing = f"{shown(word)}: no such program was found when it was accepted"
+        missing = f"{brief(word)}: no such program was found when it was accepted"
         return Program(path=word, not_started=missing)
     path, place = Path(recorded), visible(recorded)
     why: str | None = None
@@ -109,10 +109,10 @@ def refuse_unstartable(
         return
     entry = package.entry(inner)
     if entry is None or entry.kind is not Kind.FILE:
-        raise _refused(f'{_PLACE}: the package has no file "{shown(inner)}"')
+        raise _refused(f'{_PLACE}: the package has no file "{brief(inner)}"')
     if not entry.mode & stat.S_IXUSR:
         raise _refused(
-            f"{_PLACE}: {shown(inner)} may not be executed; give it that right with chmod +x"
+            f"{_PLACE}: {brief(inner)} may not be executed; give it that right with chmod +x"
         )
 
 
@@ -181,7 +181,7 @@ def _refuse_place(manifest: PluginManifest, directory: Path, lookup: Lookup) -> 
     if manifest.runtime is None:
         return
     word = manifest.runtime.argv[0]
-    head = f'{_PLACE} = "{shown(word)}"'
+    head = f'{_PLACE} = "{brief(word)}"'
     if _is_own(word):
         if _leaves(word):
             raise _refused(

@@ -17,7 +17,8 @@ from stella.candidates.candidate import Discarded
 from stella.candidates.candidate import Failed
 from stella.candidates.candidate import Leaked
 from stella.candidates.workspaces import Workspaces
-from stella.escape import cut
+from stella.escape import brief
+from stella.escape import listed
 from stella.escape import visible
 from stella.session.agents import Agents
 from stella.session.agents import Assignment
@@ -99,7 +100,7 @@ class Attempts:
         name = asker.member.name
         candidate = self.workspaces.find(name, args.candidate)
         if candidate is None:
-            handle = visible(cut(args.candidate, limits.FAULT_VALUE_CHARS))
+            handle = brief(args.candidate)
             return unavailable(f'unknown_handle: "{handle}" is no live candidate of {name}')
         wanted = await self.workspaces.changed(candidate)
         if isinstance(wanted, Failed):
@@ -155,7 +156,8 @@ class Attempts:
             made.append(candidate)
             self._tell(asker.turn, "created", candidate, root=candidate.root)
             if candidate.skipped:
-                text = f"not copied into a candidate: {_first(candidate.skipped)}"
+                skipped = listed(candidate.skipped, limits.CHANGED_PATHS_SHOWN)
+                text = f"not copied into a candidate: {skipped}"
                 self.telling.once("candidate_skipped", text)
         return made, ""
 
@@ -268,10 +270,3 @@ def _leaked(telling: Telling, turn: str | None, each: Leaked) -> None:
 
 def _worded(failure: Failed) -> str:
     return f"{failure.denial.value}: {failure.reason}" if failure.denial else failure.reason
-
-
-def _first(paths: tuple[str, ...]) -> str:
-    """Return the first paths, and how many more there are."""
-    shown = ", ".join(paths[: limits.CHANGED_PATHS_SHOWN])
-    more = len(paths) - limits.CHANGED_PATHS_SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown

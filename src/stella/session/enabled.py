@@ -62,7 +62,6 @@ def process_of(plugin: Plugin, env: Mapping[str, str], lookup: Lookup) -> Plugin
     runtime = plugin.manifest.runtime
     if runtime is None:
         return None
-    redactor = redactor_of(env)
     return PluginProcess(
         name=plugin.name,
         arguments=replaced(runtime.argv, plugin.directory)[1:],
@@ -70,7 +69,7 @@ def process_of(plugin: Plugin, env: Mapping[str, str], lookup: Lookup) -> Plugin
         env=exact(runtime.env, env, KEY_VARIABLES),
         timeout_secs=runtime.timeout_secs,
         cleared=partial(cleared, plugin, lookup),
-        clean=lambda text: redactor.text(text)[0],
+        clean=redactor_of(env).clean,
     )
 
 

@@ -20,7 +20,6 @@ from stella.errors import UsageError
 from stella.escape import visible
 from stella.manifest.loop import bound
 from stella.process.program import Program
-from stella.redact import Redactor
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.lock import read_records
@@ -30,8 +29,7 @@ from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import places
-from stella.roster.start import Lookup
-from stella.session.enabled import process_of
+from stella.session.enabled import Enabled
 from stella.session.options import Options
 from stella.session.selection import Notice
 from stella.turn.hooks import Listener
@@ -72,8 +70,8 @@ NOBODY = Hooked()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Enabled:
-    """One plugin that listens: to what, how often it may hold, and its process."""
+class _Asked:
+    """One plugin that is asked: at which hooks, how often it may hold, and its process."""
 
     name: str
     hooks: frozenset[Hook]
@@ -98,63 +96,56 @@ def standing(options: Options, root: Path) -> tuple[Places, Roster] | None:
 
 
 def hooked(
-    options: Options, where: Places, roster: Roster, *, session: str, redactor: Redactor
+    options: Options, where: Places, roster: Roster, plugins: Iterable[Enabled], *, session: str
 ) -> Hooked:
-    """Return the hooks of a session's plugins, by name [D-61, D-63]. Raises nothing."""
+    """Return the hooks of a session's plugins, by name [D-61, D-63]. Raises nothing.
+
+    `plugins` are those of the roster with a process.
+    """
     ceiling = options.pipeline.max_holds if options.pipeline else limits.HOLDS_DEFAULT
     root = where.workspace
-    lookup = Lookup(path_value=options.env.get("PATH"), workspace=root)
-    enabled = {
-        plugin.name: _accepted(plugin, options, lookup, ceiling)
-        for plugin in roster.plugins
-        if plugin.state is State.OK and plugin.manifest.runtime is not None
+    asked = {
+        each.plugin.name: _accepted(each, ceiling)
+        for each in plugins
+        if each.plugin.state is State.OK
     }
     known = {plugin.name: plugin for plugin in roster.plugins}
     for name, records in _by_name(where).items():
         plugin = known.get(name)
         if plugin is None or plugin.state is not State.OK:
-            enabled[name] = _barred(records, plugin, root, ceiling)
-    inorder = [enabled[name] for name in sorted(enabled)]
+            asked[name] = _barred(records, plugin, root, ceiling)
+    inorder = [asked[name] for name in sorted(asked)]
     return Hooked(
         listeners={
             hook: listening for hook in Hook if (listening := tuple(_listening(hook, inorder)))
         },
-        processes={
-            f"plugin:{each.name}": HookProcess(
-                plugin=each.process, clean=lambda text: redactor.text(text)[0]
-            )
-            for each in inorder
-        },
-        notices=tuple(_notices(roster.plugins, enabled)),
+        processes={f"plugin:{each.name}": HookProcess(plugin=each.process) for each in inorder},
+        notices=tuple(_notices(roster.plugins, asked)),
         cwd=str(root),
         session=session,
     )
 
 
-def _listening(hook: Hook, enabled: Iterable[_Enabled]) -> Iterator[Listener]:
-    for each in enabled:
+def _listening(hook: Hook, asked: Iterable[_Asked]) -> Iterator[Listener]:
+    for each in asked:
         if hook in each.hooks:
             yield Listener(by=f"plugin:{each.name}", holds=each.holds)
 
 
-def _accepted(plugin: Plugin, options: Options, lookup: Lookup, ceiling: int) -> _Enabled:
-    loop = plugin.manifest.loop
-    process = process_of(plugin, options.env, lookup)
-    assert process is not None  # noqa: S101  # only a plugin with [runtime] comes here
-    return _Enabled(
-        name=plugin.name,
+def _accepted(enabled: Enabled, ceiling: int) -> _Asked:
+    loop = enabled.plugin.manifest.loop
+    return _Asked(
+        name=enabled.plugin.name,
         hooks=_without_stop(
             (hook for hook in Hook if loop.permits_hook(hook)),
             answers=loop.permits_point(Point.AFTER_TURN),
         ),
         holds=bound(loop.max_holds, ceiling),
-        process=process,
+        process=enabled.process,
     )
 
 
-def _barred(
-    records: tuple[Record, ...], plugin: Plugin | None, root: Path, ceiling: int
-) -> _Enabled:
+def _barred(records: tuple[Record, ...], plugin: Plugin | None, root: Path, ceiling: int) -> _Asked:
     """Return a plugin that cannot be asked: the hooks are those a person was shown [D-69].
 
     It may have been accepted in both tiers; what was shown in either counts.
@@ -177,7 +168,7 @@ def _barred(
         timeout_secs=1,
         cleared=partial(_refused, why),
     )
-    return _Enabled(name=name, hooks=hooks, holds=ceiling, process=process)
+    return _Asked(name=name, hooks=hooks, holds=ceiling, process=process)
 
 
 def _refused(why: str) -> Program | str:
@@ -200,9 +191,9 @@ def _by_name(where: Places) -> Mapping[str, tuple[Record, ...]]:
     return found
 
 
-def _notices(plugins: Iterable[Plugin], enabled: Mapping[str, _Enabled]) -> Iterator[Notice]:
+def _notices(plugins: Iterable[Plugin], asked: Mapping[str, _Asked]) -> Iterator[Notice]:
     """Yield one notice for each plugin that lists hooks and was never accepted [D-69]."""
     for plugin in plugins:
         lists = plugin.manifest.runtime is not None and plugin.manifest.loop.hooks
-        if lists and plugin.name not in enabled and plugin.barrier is not None:
+        if lists and plugin.name not in asked and plugin.barrier is not None:
             yield "hooks_not_asked", plugin.barrier

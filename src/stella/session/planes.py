@@ -1,6 +1,7 @@
 """Puts the planes of a run together: what its plugins may ask of the host [D-50 to D-60]."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from stella.candidates.workspaces import Workspaces
@@ -49,15 +50,7 @@ def planes_of(
     serving = Serving(
         members={member.name: member for member in bound.composition.members},
         telling=shop.telling,
-        recalling=Recalling(
-            recall=Recall(
-                root=root,
-                home=options.home,
-                directory=root.joinpath(*_INDEX),
-                path_value=shop.path_value,
-                clock=shop.clock,
-            )
-        ),
+        recalling=_recalling(root, shop, options),
         children=Children(agents=agents, seating=seating, allowance=allowance, root=root),
         testing=Testing(
             plan=bound.granting.plan,
@@ -70,3 +63,14 @@ def planes_of(
         attempts=attempts,
     )
     return Planes(serving=serving, attempts=attempts)
+
+
+def _recalling(root: Path, shop: Workshop, options: Options) -> Recalling:
+    recall = Recall(
+        root=root,
+        home=options.home,
+        directory=root.joinpath(*_INDEX),
+        path_value=shop.path_value,
+        clock=shop.clock,
+    )
+    return Recalling(recall=recall)

@@ -106,7 +106,7 @@ async def run_once(
     plugins = enabled(options, root, stands[1]) if stands else ()
     redactor = redactor_of(options.env)
     session = new_session_id(clock)
-    listening = hooked(options, *stands, session=session, redactor=redactor) if stands else NOBODY
+    listening = hooked(options, *stands, plugins, session=session) if stands else NOBODY
     journal = Journal.create(root, session, clock, redactor)
     telling = Telling(journal, listeners)
     broadcast = Broadcast(telling, clock, redactor, plugins)

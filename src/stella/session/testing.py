@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stella import limits
-from stella.escape import cut
+from stella.escape import brief
 from stella.escape import visible
 from stella.session.asker import Asker
 from stella.session.asker import failed
@@ -50,7 +49,7 @@ class Testing:
         own = args.candidate == HOST_TREE
         root = self.root if own else self.root_of(name, args.candidate)
         if root is None:
-            handle = visible(cut(args.candidate, limits.FAULT_VALUE_CHARS))
+            handle = brief(args.candidate)
             return unavailable(
                 f'unknown_handle: "{handle}" is neither {HOST_TREE} nor a candidate of {name}'
             )

@@ -141,18 +141,7 @@ class Workshop:
             parts.append(PromptPart(name="agent", chars=len(more)))
         digest = hashlib.sha256(text.encode()).hexdigest()
         self.telling.tell(agent, SystemPrompt(sha256=digest, text=text, parts=tuple(parts)))
-        offered = tuple(
-            OfferedTool(
-                name=c.name,
-                origin=c.provenance.value,
-                risk=c.risk.value,
-                read_only=c.read_only,
-                description=c.description,
-                input_schema=c.input_schema,
-            )
-            for c in hands.toolbox.contracts
-        )
-        self.telling.tell(agent, ToolsOffered(agent=agent, tools=offered))
+        self.telling.tell(agent, ToolsOffered(agent=agent, tools=_offered(hands)))
         return text
 
     def _environment(self, root: Path, model: str) -> str:
@@ -166,6 +155,20 @@ class Workshop:
                 f"model: {model}",
             )
         )
+
+
+def _offered(hands: Hands) -> tuple[OfferedTool, ...]:
+    return tuple(
+        OfferedTool(
+            name=c.name,
+            origin=c.provenance.value,
+            risk=c.risk.value,
+            read_only=c.read_only,
+            description=c.description,
+            input_schema=c.input_schema,
+        )
+        for c in hands.toolbox.contracts
+    )
 
 
 def tools_digest(hands: Hands) -> str:

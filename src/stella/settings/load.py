@@ -18,13 +18,15 @@ from typing import TypeVar
 
 from stella import limits
 from stella.errors import SettingsError
+from stella.escape import brief
 from stella.escape import counted
+from stella.escape import listed
 from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.kind import kind_of
 from stella.files.tree import content
 from stella.files.tree import held
-from stella.manifest.rule import shown
+from stella.files.write import READ
 from stella.settings.ambient import switched
 from stella.settings.schema import SettingsFile
 from stella.settings.schema import read_settings
@@ -42,7 +44,6 @@ _MANAGED_PLACE: Final = (
     else "/etc/stella/stella.toml"
 )
 _OTHER: Final = "settings.json"
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _OTHERS_WRITE: Final = 0o022
 
 T = TypeVar("T")
@@ -101,8 +102,9 @@ def load(home: Path, workspace: Path, env: Mapping[str, str], *, trusted: bool =
         settings = _with(settings, project) if trusted else settings
         settings = _lowered(settings, project, where, loader)
         if ignored := (*project.ignored, *(() if trusted else _untrusted(project))):
+            first = listed(ignored, limits.IGNORED_SHOWN)
             loader.notices.append(
-                f"{where}: {counted(len(ignored), 'value')} without effect: {_listed(ignored)}; "
+                f"{where}: {counted(len(ignored), 'value')} without effect: {first}; "
                 "a workspace is trusted in a later release, and some are the person's alone"
             )
     return replace(settings, files=tuple(loader.files), notices=tuple(loader.notices))
@@ -143,17 +145,10 @@ def _untrusted(file: SettingsFile) -> tuple[str, ...]:
         "model.default": file.model.default,
         "pipeline.default": pipeline.default,
         "pipeline.test_timeout_secs": pipeline.test_timeout_secs,
-        **{f"pipeline.tiers.{shown(tier)}": seat for tier, seat in pipeline.tiers.items()},
+        **{f"pipeline.tiers.{brief(tier)}": seat for tier, seat in pipeline.tiers.items()},
         **{f"tiers.{name}": model for name, model in file.tiers.given.items()},
     }
     return tuple(place for place, value in given.items() if value is not None)
-
-
-def _listed(places: tuple[str, ...]) -> str:
-    """Return the first places: somebody else may have written very many."""
-    more = len(places) - limits.IGNORED_SHOWN
-    first = ", ".join(places[: limits.IGNORED_SHOWN])
-    return f"{first} and {more} more" if more > 0 else first
 
 
 def _or(value: T | None, other: T) -> T:
@@ -218,7 +213,7 @@ def _bytes(path: Path, *, own: bool) -> bytes | Trouble | None:
     if wrong := _wrong(path, found, own=own):
         return wrong
     try:
-        with held(os.open(path, _READ)) as file:
+        with held(os.open(path, READ)) as file:
             found = os.fstat(file)
             data = content(file, limits.SETTINGS_BYTES + 1)
     except OSError as error:

@@ -4,7 +4,7 @@ Bytes in, values or every fault out; nothing here opens a file. A section or key
 but not acted on yet is a fault that says so, so that nobody relies on what has no effect.
 """
 
-import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ import msgspec
 from stella import codec
 from stella import limits
 from stella.codec import Refused
-from stella.escape import visible
-from stella.manifest.rule import shown
+from stella.escape import brief
+from stella.manifest.scan import halted
 from stella.manifest.scan import overreach
 from stella.settings.sections import MODEL_NAMES
 from stella.settings.sections import Scope
@@ -28,8 +28,6 @@ from stella.settings.sections import Trouble
 from stella.settings.sections import looked_over
 from stella.turn.seats import Seat
 
-_BOM: Final = b"\xef\xbb\xbf"
-_WHERE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 _VERSION: Final = 1
 
 T = TypeVar("T")
@@ -145,7 +143,7 @@ def read_settings(data: bytes, scope: Scope) -> SettingsFile | tuple[Trouble, ..
 
 
 def _tree(data: bytes) -> dict[str, Any] | Trouble:
-    if data.startswith(_BOM):
+    if data.startswith(BOM_UTF8):
         return Trouble(message="a byte-order mark stands at byte 0; save it as UTF-8 without one")
     try:
         text = data.decode("utf-8")
@@ -161,9 +159,8 @@ def _tree(data: bytes) -> dict[str, Any] | Trouble:
 
 
 def _syntax(detail: str) -> Trouble:
-    found = _WHERE.search(detail)
-    said = visible(detail[: found.start()] if found else detail)
-    line, column = (int(found[1]), int(found[2])) if found and found[1] else (None, None)
+    said, place = halted(detail)
+    line, column = place or (None, None)
     return Trouble(message=f"the file is not TOML: {said}", line=line, column=column)
 
 
@@ -183,13 +180,13 @@ def _meta(meta: Meta, scope: Scope) -> Iterator[Trouble]:
         said = f"this release reads version {_VERSION}, got {meta.schema_version}"
         yield Trouble(section="meta", at="meta.schema_version", message=said)
     if meta.scope not in (None, scope.value):
-        said = f'this is the {scope.value} file, got "{shown(meta.scope or "")}"'
+        said = f'this is the {scope.value} file, got "{brief(meta.scope or "")}"'
         yield Trouble(section="meta", at="meta.scope", message=said)
 
 
 def _pipeline(table: PipelineTable) -> Iterator[Trouble]:
     if table.default is not None and names_of(table.default) is None:
-        said = f'"{shown(table.default)}" has an empty part; give names with one comma between'
+        said = f'"{brief(table.default)}" has an empty part; give names with one comma between'
         yield Trouble(section="pipeline", at="pipeline.default", message=said)
     if any(not tier.strip() for tier in table.tiers):
         said = "a tier has no name; give each row the name that plugins ask for"
@@ -205,7 +202,7 @@ def _models(model: ModelTable, tiers: TiersTable) -> Iterator[Trouble]:
             yield Trouble(section=section, at=f"{section}.{key}", message=said)
     if None not in (model.default, tiers.worker) and model.default != tiers.worker:
         said = (
-            f'"{shown(tiers.worker or "")}", but model.default says '
-            f'"{shown(model.default or "")}"; both choose the session\'s model: keep one'
+            f'"{brief(tiers.worker or "")}", but model.default says '
+            f'"{brief(model.default or "")}"; both choose the session\'s model: keep one'
         )
         yield Trouble(section="tiers", at="tiers.worker", message=said)

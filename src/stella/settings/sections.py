@@ -13,7 +13,7 @@ from typing import Final
 
 from stella import limits
 from stella.codec import Word
-from stella.manifest.rule import shown
+from stella.escape import brief
 from stella.near import clause
 from stella.near import near
 
@@ -111,7 +111,7 @@ class Looked:
         known = tuple(legal)
         few = self.lookups <= limits.NEAR_LOOKUPS and len(word) <= limits.NEAR_CHARS
         hint = clause(near(word, known) if few else (), known)
-        return f'"{shown(word)}"; {hint}' if hint else f'"{shown(word)}"'
+        return f'"{brief(word)}"; {hint}' if hint else f'"{brief(word)}"'
 
 
 def looked_over(tree: Mapping[str, Any], scope: Scope) -> Looked:
@@ -143,7 +143,7 @@ def _look(looked: Looked, name: str, section: _Section, table: object, scope: Sc
     looked.troubles += [
         Trouble(
             section=name,
-            at=f"{name}.{shown(key)}",
+            at=f"{name}.{brief(key)}",
             message=f"unknown key {looked.unknown(key, section.keys)}",
         )
         for key in islice(unknown, limits.FAULTS_TOLD)
@@ -180,4 +180,4 @@ def _unknown_section(looked: Looked, name: str) -> Trouble:
         said = "there is no such section; servers are declared in mcp.toml, beside this file"
     else:
         said = f"unknown section {looked.unknown(name, SECTIONS)}"
-    return Trouble(section=name, at=shown(name), message=said)
+    return Trouble(section=name, at=brief(name), message=said)

@@ -279,7 +279,7 @@ class Asking:
                 continue
             denied += 1
             if denied <= limits.CHANGED_PATHS_SHOWN:
-                text = f'{visible(at.member.name)}: the path "{visible(path)}" is denied: {denial}'
+                text = path_denied(at.member.name, path, denial)
                 yield from tell(at.turn, Noticed(code="path_denied", text=text))
         if denied > limits.CHANGED_PATHS_SHOWN:
             more = denied - limits.CHANGED_PATHS_SHOWN
@@ -318,6 +318,11 @@ def _tell_heard(at: _At, request: Request, heard: Heard) -> Turn[None]:
             stdout_b64=answer.raw or None,
         )
         yield from tell(at.turn, fault)
+
+
+def path_denied(plugin: str, path: str, denial: str) -> str:
+    """Return the one line that reports a denial: the plugin, the path as given, the word [G-52]."""
+    return f'{visible(plugin)}: the path "{visible(path)}" is denied: {denial}'
 
 
 def admitted(member: Member, answer: BeforeTurnAnswer) -> BeforeTurnAnswer | Silence:

@@ -147,11 +147,6 @@ def subagent_started(hooks: Hooks, where: Where, occasion: wire.SubagentStart) -
     return (yield from refusal(hooks, occasion, where))
 
 
-def subagent_stopped(hooks: Hooks, where: Where, occasion: wire.SubagentStop) -> Turn[None]:
-    """Tell that a child turn is over [H-58]."""
-    yield from observed(hooks, occasion, where)
-
-
 def compaction(
     hooks: Hooks, where: Where, occasion: wire.PreCompact
 ) -> Turn[tuple[str | None, str | None]]:

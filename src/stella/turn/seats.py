@@ -11,9 +11,8 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
-from stella import limits
 from stella.codec import Word
-from stella.escape import cut
+from stella.escape import brief
 from stella.escape import visible
 from stella.near import suggestion
 from stella.wire.host_result import RefusedCall
@@ -69,7 +68,7 @@ class Seating:
 def undeclared_role(role: str, roles: Iterable[str]) -> RefusedCall:
     """Return the refusal of a role that its manifest does not declare [W-36]."""
     declared = sorted(roles)
-    named = visible(cut(role, limits.FAULT_VALUE_CHARS))
+    named = brief(role)
     if not declared:
         detail = f'role "{named}" is not declared; the manifest declares no role'
     else:

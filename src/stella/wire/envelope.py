@@ -3,6 +3,7 @@
 One decoder reads answers and calls, and refuses whatever is both or neither.
 """
 
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from typing import Any
 from typing import TypeVar
@@ -29,8 +30,6 @@ T = TypeVar("T")
 
 Request = BeforeTurnRequest | AfterTurnRequest
 Answer = BeforeTurnAnswer | AfterTurnAnswer
-
-_BOM = b"\xef\xbb\xbf"
 
 
 class _BeforeTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -106,7 +105,7 @@ def read_message(data: bytes, *, first: bool = True) -> PointAnswer | LaterAnswe
     `first` is true [W-1].
     """
     if first:
-        data = data.removeprefix(_BOM)
+        data = data.removeprefix(BOM_UTF8)
     tree = as_object(codec.parse(data))
     unmixed(tree)
     if "call" in tree:

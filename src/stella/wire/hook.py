@@ -4,6 +4,7 @@ An answer is read as strictly as any other message: what is no decision of its e
 by name, never guessed.
 """
 
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +20,6 @@ from stella.codec import Refused
 from stella.codec import Word
 from stella.wire.points import Hook
 
-_BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r\n"
 
 
@@ -162,7 +162,7 @@ def read_decision(event: Hook, data: bytes) -> Decision | NoOpinion:
     """
     if not data.strip(_BLANK):
         return NoOpinion()
-    tree = codec.parse(data.removeprefix(_BOM))
+    tree = codec.parse(data.removeprefix(BOM_UTF8))
     if not isinstance(tree, dict):
         raise _refused(JsonFault.WRONG_TYPE, (), "expected an object")
     action = _action(event, tree)

@@ -1,7 +1,6 @@
-"""What a plugin may ask between request and answer, and what it is told [W-30 to W-37].
+"""What a plugin may ask between request and answer, one shape of arguments per call [W-30].
 
-This release decodes calls, so that a call is told from an answer and from nonsense; it
-opens no channel for them.
+The plugin writes these and the host reads them; what it is told stands in `host_result`.
 """
 
 import msgspec

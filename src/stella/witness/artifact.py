@@ -21,8 +21,8 @@ from stella import limits
 from stella.codec import Refused
 from stella.codec import Word
 from stella.codec import parse_toml
+from stella.files.write import READ
 
-_OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _BLOCK: Final = limits.MIB
 _REGULAR: Final = b"regular"
 _PROGRAM: Final = b"program"
@@ -104,7 +104,7 @@ def read(place: Path, form: Form) -> tuple[os.stat_result, Identity]:
 
     Raises OSError, also for what is no regular file; a pipe is not waited for.
     """
-    descriptor = os.open(place, _OPEN)
+    descriptor = os.open(place, READ)
     try:
         opened = os.fstat(descriptor)
         if not stat.S_ISREG(opened.st_mode):

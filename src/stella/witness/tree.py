@@ -21,13 +21,13 @@ from typing import Final
 from stella import limits
 from stella.clock import Clock
 from stella.files.kind import Kind
+from stella.files.write import READ
 from stella.process.git import Repository
 from stella.process.git import listed
 from stella.witness.walk import Walk
 from stella.witness.walk import left_out
 from stella.witness.walk import parent
 
-_OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _BLOCK: Final = limits.MIB
 
 
@@ -240,7 +240,7 @@ class _Surveyor:
 
     def _add_regular(self, path: str, stamp: Stamp) -> None:
         try:
-            descriptor = os.open(self.root / path, _OPEN)
+            descriptor = os.open(self.root / path, READ)
         except OSError:  # what the host may not read, a worker with the same rights may not either
             return
         try:

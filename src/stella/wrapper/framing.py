@@ -5,13 +5,13 @@ strings and depth, and the codec judges each complete document.
 """
 
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from dataclasses import field
 from typing import Final
 
 from stella import limits
 
-_BOM: Final = b"\xef\xbb\xbf"
 _WORTH_READING: Final = re.compile(rb"[^ \t\r\n]")
 _OUTSIDE: Final = re.compile(rb'["\[\]{}]')
 _INSIDE: Final = re.compile(rb'["\\]')
@@ -70,7 +70,7 @@ class Scanner:
 
     def _enter(self) -> NotJson | None:
         """Skip white space and look at the first byte of a document; depth 1 means entered."""
-        mark = b"" if self._begun else _BOM
+        mark = b"" if self._begun else BOM_UTF8
         if mark and self._open and mark.startswith(bytes(self._open[:3])):
             if len(self._open) <= len(mark):
                 return None
@@ -92,7 +92,7 @@ class Scanner:
 
     def _unlike(self) -> str:
         """Return why what stands here cannot begin a document [T-14, W-1]."""
-        if self._open.startswith(_BOM):
+        if self._open.startswith(BOM_UTF8):
             return "misplaced-bom: a byte-order mark stands where only white space may"
         if not self._first:
             return "what follows a document does not begin with a JSON object"

@@ -62,10 +62,9 @@ class HookSpoken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookProcess:
-    """A plugin that listens to hooks; `clean` takes secrets out of a text [H-41]."""
+    """A plugin that listens to hooks; its words are cleared as its answers are [H-41]."""
 
     plugin: PluginProcess
-    clean: Callable[[str], str]
 
     async def ask(self, scene: Scene, occasion: Occasion) -> HookSpoken:
         """Send one payload and return what came. Raises only `CancelledError` [H-56]."""
@@ -75,11 +74,11 @@ class HookProcess:
             failure = HookFailure(cause=_UNSTARTED[done.code], message=done.reason)
             return HookSpoken(result=failure)
         return HookSpoken(
-            result=conclude(event, done, self.plugin.deadline, self.clean),
+            result=conclude(event, done, self.plugin.deadline, self.plugin.clean),
             exit_code=done.code if done.ending is Ending.EXITED else None,
             duration_ms=done.duration_ms,
-            stdout_tail=_tail(done.stdout, self.clean),
-            stderr_tail=_tail(done.stderr, self.clean),
+            stdout_tail=_tail(done.stdout, self.plugin.clean),
+            stderr_tail=_tail(done.stderr, self.plugin.clean),
             notice=self.plugin.left_behind(done, event.value),
         )
 

@@ -132,13 +132,13 @@ def perform(
 
     `out` writes a line of the result: a run's exit code is the run's, whoever can read it.
     """
-    clean = redactor_of(options.env)
-    progress = Progress(clean)
+    redactor = redactor_of(options.env)
+    progress = Progress(redactor)
     clock = SystemClock()
     rules: list[VerdictRule] = []
 
     def told(lines: Iterable[str]) -> None:
-        tell(*(clean.text(line)[0] for line in lines))
+        tell(*(redactor.clean(line) for line in lines))
 
     def hear(record: Record, fact: Fact) -> None:
         if output_format == "stream-json":
@@ -154,7 +154,7 @@ def perform(
 
     done = asyncio.run(_signalled(partial(run_once, options, clock, (hear,))))
     with _over():
-        result, _ = clean.tree(codec.plain(done.result))
+        result, _ = redactor.tree(codec.plain(done.result))
         if output_format == "text":
             if result["answer"]:  # a run that was refused at its first turn has none
                 out(sys.stdout, for_screen(result["answer"]))

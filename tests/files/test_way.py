@@ -1,18 +1,13 @@
-"""A path is looked at through real directories only, and read whole."""
+"""A way leads through real directories only."""
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from stella.candidates.candidate import Item
-from stella.candidates.way import Way
-from stella.candidates.way import item_at
-from stella.candidates.way import kind_at
-from stella.files.kind import Kind
 from stella.files.tree import DIRECTORY
+from stella.files.way import Way
 from tests.making.candidates import put
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
@@ -43,8 +38,6 @@ def test_nothing_leads_through_a_link_a_file_or_nothing(tmp_path: Path, top: int
     (tmp_path / "link").symlink_to("real")
     way = Way(top)
     assert [way.parent(f"{name}/file") for name in ("link", "real/file", "none")] == [None] * 3
-    assert kind_at(None, "file") is None
-    assert item_at(None, "file") is None
     with pytest.raises(OSError, match="Not a directory"):
         way.enter(["link"])
     way.close()
@@ -86,23 +79,3 @@ def test_what_is_missing_is_made_like_what_is_copied(tmp_path: Path, top: int) -
     new.close()
     os.close(with_old)
     os.close(with_new)
-
-
-def test_a_file_is_read_whole_and_a_link_by_its_text(tmp_path: Path, top: int) -> None:
-    text = os.urandom(3 * 1024 * 1024)
-    (tmp_path / "file").write_bytes(text)
-    (tmp_path / "link").symlink_to("file")
-    put(tmp_path / "run", "", 0o755)
-    os.mkfifo(tmp_path / "pipe")
-    blocks: list[bytes] = []
-    found = item_at(top, "file", sink=blocks.append)
-    assert found == Item(kind=Kind.FILE, digest=hashlib.sha256(text).hexdigest())
-    assert b"".join(blocks) == text
-    digest = hashlib.sha256(b"file").hexdigest()
-    assert item_at(top, "link") == Item(kind=Kind.LINK, digest=digest, target="file")
-    assert item_at(top, "run") == Item(
-        kind=Kind.FILE, digest=hashlib.sha256(b"").hexdigest(), program=True
-    )
-    assert item_at(top, "pipe") == Item(kind=Kind.FIFO)
-    assert item_at(top, "none") is None
-    assert item_at(top, ".") == Item(kind=Kind.DIRECTORY)

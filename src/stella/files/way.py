@@ -1,23 +1,16 @@
-"""Looking at a path beneath an open directory, through real directories only, and reading it.
+"""The way to a path beneath an open directory, through real directories only.
 
 A link on the way is never followed: what lies behind one is not beneath the directory.
 """
 
 import errno
-import hashlib
 import os
 import stat
-from collections.abc import Callable
 from collections.abc import Sequence
 from typing import Final
 
-from stella import limits
-from stella.candidates.candidate import Item
-from stella.files.kind import Kind
-from stella.files.kind import kind_of
 from stella.files.tree import DIRECTORY
 
-READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # What the system says where a part of a path is missing, no directory, or a link.
 _NO_WAY: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
@@ -69,53 +62,6 @@ class Way:
         while len(self._opened) > depth:
             os.close(self._opened.pop())
             self._parts.pop()
-
-
-def kind_at(here: int | None, name: str) -> Kind | None:
-    """Return what stands at a name in an open directory, None for nothing."""
-    if here is None:
-        return None
-    try:
-        return kind_of(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode)
-    except FileNotFoundError:
-        return None
-
-
-def item_at(
-    here: int | None, name: str, *, sink: Callable[[bytes], None] | None = None
-) -> Item | None:
-    """Return what stands at a name in an open directory, read whole, None for nothing.
-
-    `sink` is given each block of a regular file and may raise to end the reading. Raises
-    `OSError` when it cannot be read.
-    """
-    kind = kind_at(here, name)
-    if here is None or kind is None:
-        return None
-    if kind is Kind.LINK:
-        target = os.readlink(name, dir_fd=here)
-        digest = hashlib.sha256(os.fsencode(target)).hexdigest()
-        return Item(kind=kind, digest=digest, target=target)
-    if kind is not Kind.FILE:
-        return Item(kind=kind)
-    file = os.open(name, READ, dir_fd=here)
-    try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):  # something else took its place just now
-            return Item(kind=kind_of(found.st_mode))
-        digest = _digest(file, sink)
-    finally:
-        os.close(file)
-    return Item(kind=kind, digest=digest, program=bool(found.st_mode & stat.S_IXUSR))
-
-
-def _digest(file: int, sink: Callable[[bytes], None] | None) -> str:
-    whole = hashlib.sha256()
-    while block := os.read(file, limits.MIB):
-        whole.update(block)
-        if sink is not None:
-            sink(block)
-    return whole.hexdigest()
 
 
 def _stepped(here: int, name: str, mode: int | None) -> int:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from stella.candidates.aside import aside
+from stella.files.aside import aside
 
 
 def test_what_the_work_returns_or_raises_comes_back() -> None:
