@@ -20,7 +20,7 @@ FLOORS = (
     ("escape", "near", "limits", "errors", "strict", "codec"),
     ("authority", "message", "redact"),
     ("wire",),
-    ("manifest",),
+    ("manifest", "content"),
     ("consent", "verdict"),
     ("turn",),
     ("process", "files", "clock"),

@@ -15,6 +15,7 @@ PURE = (
     "escape",
     "limits",
     "manifest",
+    "content",
     "message",
     "near",
     "redact",
