@@ -63,7 +63,8 @@ class Options:
     seat [D-50], `seats` the model of each seat that has one of its own; a seat without takes the
     worker's, which is `model` [M2-53]. `settings` are the files that were read, each with `path`
     and `sha256` [S2-14]. `plugins` are the embedding program's own;
-    `spend_limit` are USD for the whole run [E-80].
+    `spend_limit` are USD for the whole run [E-80]. `trusted` says whether what the repository
+    itself brings may be used [I-50].
     """
 
     workspace: Path
@@ -85,3 +86,4 @@ class Options:
     seats: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[Mapping[str, str], ...] = ()
     plugins: tuple[Embedded, ...] = ()
+    trusted: bool = False

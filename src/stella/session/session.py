@@ -284,7 +284,7 @@ def _open(opened: _Opened) -> None:
         mode=options.mode.value,
         mode_source=options.mode_source,
         limits=_limits(options),
-        trusted=False,
+        trusted=options.trusted,
     )
     telling.tell(None, fact)
 
