@@ -219,3 +219,18 @@ pub(crate) fn c_string(text: &[u8]) -> Option<CString> {
 pub(crate) fn variable(name: &[u8], value: &[u8]) -> Option<CString> {
     c_string(&[name, b"=", value].concat())
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    const PR_GET_DUMPABLE: c_int = 3;
+
+    #[test]
+    fn the_files_of_this_process_are_closed_to_its_user() {
+        // SAFETY: this option takes and changes nothing.
+        let ask = || unsafe { prctl(PR_GET_DUMPABLE) };
+        assert_eq!((ask(), conceal(), ask()), (1, Ok(()), 0));
+        assert!(open_files().iter().all(|file| *file > 2)); // still to be listed by itself
+    }
+}
