@@ -1,5 +1,10 @@
-"""The shipped plugin and its conformance program, as the processes they are."""
+"""The shipped plugins and their conformance program, as the processes they are.
 
+The plugin `verify` is shipped in more than one language. A test that names `plugin` as its
+parameter and is marked with `each_plugin` runs against all of them.
+"""
+
+import dataclasses
 import json
 import os
 import shutil
@@ -7,16 +12,91 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 PLUGIN = PLUGINS / "verify-py"
 MAIN = PLUGIN / "main.py"
 CONFORMANCE = PLUGINS / "ci" / "conformance.py"
 TESTDATA = PLUGINS / "testdata"
-PATH = os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin"])
 PYTHON = (sys.executable, "-I", "-S")
+NODE = shutil.which("node") or "node"
+PATH = os.pathsep.join(
+    [str(Path(sys.executable).parent), "/usr/bin", "/bin", str(Path(NODE).absolute().parent)]
+)
+
+# Becomes nobody, or root without the right to trace (19 is CAP_SYS_PTRACE), and starts a Python;
+# an ordinary user who runs this suite stays what they are.
+LOWERED = """
+import ctypes, os, sys
+if os.geteuid() == 0 and sys.argv[1] == "nobody":
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+elif os.geteuid() == 0:
+    assert ctypes.CDLL(None).prctl(24, 19, 0, 0, 0) == 0
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shipped:
+    """One plugin: its directory, what starts it, and where its bound of one test stands.
+
+    `program` is the file in the directory that the command ends with. `bound` is a file, the
+    text in it that says 240 s, and the same for 0.3 s; none where a test cannot write that anew.
+    `missing` are the programs it is built with that this machine has not.
+    """
+
+    directory: Path
+    starter: tuple[str, ...]
+    program: str
+    bound: tuple[str, str, str] | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What a host starts, less the lookup of its first word."""
+        return (*self.starter, str(self.directory / self.program))
+
+    def elsewhere(self, directory: Path) -> "Shipped":
+        """Return the same plugin as a copy in a new directory, caches left out."""
+        ignored = shutil.ignore_patterns("__pycache__", "target")
+        shutil.copytree(self.directory, directory, ignore=ignored)
+        return dataclasses.replace(self, directory=directory)
+
+
+VERIFY_PY = Shipped(
+    directory=PLUGIN,
+    starter=PYTHON,
+    program="main.py",
+    bound=("main.py", "TEST_LIMIT_SECS = 240.0", "TEST_LIMIT_SECS = 0.3"),
+)
+VERIFY_TS = Shipped(
+    directory=PLUGINS / "verify-ts",
+    starter=(NODE,),
+    program="dist/main.js",
+    bound=("dist/run.js", "TEST_LIMIT_MILLIS = 240_000", "TEST_LIMIT_MILLIS = 300"),
+    missing=tuple(name for name in ("node", "npm") if shutil.which(name) is None),
+)
+SHIPPED = (VERIFY_PY, VERIFY_TS)
+
+
+def marked(plugin: Shipped) -> Any:
+    """Return a plugin as a parameter, left out aloud where its toolchain is not installed.
+
+    In continuous integration nothing is left out: there the test runs, and fails.
+    """
+    lacks = bool(plugin.missing) and os.environ.get("CI") != "true"
+    reason = f"{plugin.directory.name} is NOT TESTED: no {' and no '.join(plugin.missing)} here"
+    return pytest.param(
+        plugin, id=plugin.directory.name, marks=pytest.mark.skipif(lacks, reason=reason)
+    )
+
+
+each_plugin = pytest.mark.parametrize("plugin", [marked(plugin) for plugin in SHIPPED])
 
 
 def some_vectors(folder: Path, *numbers: str) -> Path:
@@ -67,15 +147,40 @@ def started(*argv: str | Path, path: str = PATH, cwd: Path = PLUGIN) -> subproce
     )
 
 
-def asked(data: bytes, *, path: str = PATH, cwd: Path = PLUGIN) -> dict[str, Any]:
-    """Return the evidence the shipped plugin answers a request with."""
-    with started(*PYTHON, MAIN, path=path, cwd=cwd) as plugin:
-        stdout, stderr = plugin.communicate(data, timeout=30)
-    assert (plugin.returncode, stderr) == (0, b"")
+def asked(plugin: Shipped, data: bytes, *, path: str = PATH, cwd: Path = PLUGIN) -> dict[str, Any]:
+    """Return the evidence a shipped plugin answers a request with."""
+    with started(*plugin.command, path=path, cwd=cwd) as process:
+        stdout, stderr = process.communicate(data, timeout=30)
+    assert (process.returncode, stderr) == (0, b"")
+    return evidence_in(stdout)
+
+
+def evidence_in(stdout: bytes) -> dict[str, Any]:
+    """Return the evidence of an answer, which is one line."""
     assert stdout.count(b"\n") == 1
     evidence = json.loads(stdout)["body"]["evidence"]
     assert isinstance(evidence, dict)
     return evidence
+
+
+def outcome(plugin: Shipped, root: Path, words: list[str], *, code: int | None, output: str) -> str:
+    """Return what a plugin makes of a command that says this and exits so; none is a signal.
+
+    The first word becomes a program in the root. The row of the plugin's table is told from its
+    evidence about a test that failed before.
+    """
+    stand_in = root / words[0].lstrip("/")
+    stand_in.parent.mkdir(parents=True, exist_ok=True)
+    (root / "said").write_bytes(output.encode())
+    end = "kill -9 $$" if code is None else f"exit {code}"
+    stand_in.write_text(f"#!/bin/sh\ncat said\n{end}\n")
+    stand_in.chmod(0o755)
+    program = str(stand_in) if words[0].startswith("/") else f"./{words[0]}"
+    evidence = asked(plugin, request(root, program, *words[1:]))
+    reported = evidence["measurements"].get("test-command-exit-code")
+    assert reported in (code, None)
+    known = {"achieved": "passed", "not-achieved": "failed"}
+    return known.get(evidence["flip"], "nothing" if reported is None else "broken")
 
 
 def alive(pid: int) -> bool:
