@@ -81,7 +81,13 @@ VERIFY_TS = Shipped(
     bound=("dist/run.js", "TEST_LIMIT_MILLIS = 240_000", "TEST_LIMIT_MILLIS = 300"),
     missing=tuple(name for name in ("node", "npm") if shutil.which(name) is None),
 )
-SHIPPED = (VERIFY_PY, VERIFY_TS)
+VERIFY_RS = Shipped(
+    directory=PLUGINS / "verify-rs",
+    starter=(),
+    program="bin/verify",
+    missing=tuple(name for name in ("cargo",) if shutil.which(name) is None),
+)
+SHIPPED = (VERIFY_PY, VERIFY_TS, VERIFY_RS)
 
 
 def marked(plugin: Shipped) -> Any:

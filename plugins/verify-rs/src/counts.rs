@@ -1,6 +1,8 @@
 //! The lines in which runners count their tests, and what they count [G-23, G-24, Q-32].
 
-use crate::words::{after_digits, around, ends_word, first_line, has_word, is_white, starts_word};
+use crate::words::{
+    after_digits, around, ends_word, first_line, has_word, is_digit, is_white, starts_word,
+};
 
 /// Returns the pieces of `said` that `counted` finds: it is given the text from the start of a
 /// line and returns how long the piece is that starts there. Pieces do not overlap.
@@ -53,7 +55,7 @@ pub(crate) fn of_pytest(text: &str) -> Option<usize> {
 /// Returns whether this is the rest of `in 0.01s` or `in 0.01 seconds`.
 fn is_time(text: &str) -> bool {
     let number = text.strip_prefix("in ").unwrap_or_default();
-    let after = number.trim_start_matches(|char: char| char == '.' || char.is_ascii_digit());
+    let after = number.trim_start_matches(|char: char| char == '.' || is_digit(char));
     after.len() < number.len() && after.strip_prefix(' ').unwrap_or(after).starts_with('s')
 }
 
