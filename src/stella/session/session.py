@@ -29,6 +29,9 @@ from stella.providers.provider import Model
 from stella.session.attempts import Attempts
 from stella.session.attempts import reclaim
 from stella.session.broadcast import Broadcast
+from stella.session.custom import Extra
+from stella.session.custom import extra_of
+from stella.session.custom import let_through
 from stella.session.drive import Drive
 from stella.session.enabled import enabled
 from stella.session.enabled import redactor_of
@@ -121,6 +124,7 @@ async def run_once(
         clock=clock,
         telling=telling,
         broadcast=broadcast,
+        extra=extra_of(options, root, *stands) if stands else Extra(),
     )
     try:
         await _sweep(opened)
@@ -146,6 +150,7 @@ class _Opened:
     clock: Clock
     telling: Telling
     broadcast: Broadcast
+    extra: Extra
 
     @property
     def session(self) -> str:
@@ -163,6 +168,7 @@ class _Opened:
             path_value=self.options.env.get("PATH", ""),
             umask=self.options.umask,
             hooked=self.hooked,
+            tools=(*TOOLS, *self.extra.tools),
         )
 
 
@@ -199,7 +205,7 @@ async def _run(opened: _Opened, on_drive: OnDrive) -> tuple[RunEnd, str | None]:
     """
     shop, bound = opened.workshop, opened.bound
     granting = bound.granting if bound else None
-    with shop.hands(opened.root, TOOLS, opened.options.principal, granting) as hands:
+    with shop.hands(opened.root, shop.tools, opened.options.principal, granting) as hands:
         drive = Drive(opened.telling, hands, opened.broadcast.hurry)
         on_drive(drive)
         try:
@@ -221,7 +227,8 @@ async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     opened.broadcast.start()
     context = await drive.follow(session_text(_hooks(opened), "new"))
     prefix = opened.workshop.introduce(hands, seat=WORKER, context=context)
-    for code, notice in (*(opened.bound.notices if opened.bound else ()), *opened.hooked.notices):
+    bound_notices = opened.bound.notices if opened.bound else ()
+    for code, notice in (*bound_notices, *opened.hooked.notices, *opened.extra.notices):
         opened.telling.once(code, notice)
     shop, bound = opened.workshop, opened.bound
     workspaces = Workspaces(opened.root, path_value=shop.path_value, clock=opened.clock)
@@ -296,9 +303,7 @@ def _limits(options: Options) -> dict[str, Any]:
 
 
 def _child_environment(options: Options) -> dict[str, str]:
-    let_through = options.env.get("STELLA_SUBPROCESS_ENV_ALLOW", "")
-    allowed = frozenset(name.strip() for name in let_through.split(",") if name.strip())
-    return inherited(options.env, KEY_VARIABLES, allowed)
+    return inherited(options.env, KEY_VARIABLES, let_through(options.env))
 
 
 def _run_ended(telling: Telling, end: RunEnd) -> None:
