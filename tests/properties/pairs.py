@@ -210,7 +210,7 @@ class Maker:
     def edited(self, text: str) -> str:
         """Return a text with one character more, less or other."""
         at = self.random.randint(0, len(text))
-        char = self.random.choice((*CHARS, ""))
+        char: str = self.random.choice((*CHARS, ""))
         return text[:at] + char + text[at + self.random.randint(0, 1) :]
 
 

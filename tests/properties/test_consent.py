@@ -35,7 +35,8 @@ def granted(manifest: PluginManifest) -> object:
         visible(manifest.description or ""),
         {key: visible(text) for key, text in manifest.requirements.items()},
         [(visible(e.purpose), [*map(visible, e.scope)]) for e in manifest.capabilities],
-        [visible(each.description) for each in (*manifest.tools, *manifest.skills)],
+        [visible(each.description) for each in manifest.tools],
+        [visible(each.description) for each in manifest.skills],
         [visible(each.statement) for each in manifest.records],
         [visible(each.purpose) for each in manifest.configure],
     ]
