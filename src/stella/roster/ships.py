@@ -14,6 +14,7 @@ from stella.files.tree import Package
 from stella.manifest.plugin import PluginManifest
 from stella.roster.commands import doubtful
 from stella.roster.commands import unstartable
+from stella.roster.content import KINDS
 from stella.roster.content import Content
 from stella.roster.content import Found
 from stella.roster.content import Told
@@ -84,7 +85,13 @@ def ships(root: int, directory: Path, manifest: PluginManifest, package: Package
 
 
 def accepted_ships(directory: Path, manifest: PluginManifest, package: Package) -> Ships:
-    """Return what an installed package ships, whose accepted bytes are `package` [P-9]."""
+    """Return what an installed package ships, whose accepted bytes are `package` [P-9].
+
+    Of one without such files nothing is opened: most plugins are programs.
+    """
+    if not any(entry.path in KINDS for entry in package.entries):
+        nothing = Found(content=Content(directory=directory))
+        return Ships(content=nothing.content, findings=reconcile(manifest, nothing))
     try:
         with tree.opened(directory) as root:
             return ships(root, directory, manifest, package)
