@@ -46,7 +46,6 @@ TIER_PLUGINS: Final = 256
 TIER_LOCK_SECS: Final = 60
 
 # Skills and records [P-30 to P-52, E-130]
-CONTENT_BYTES: Final = 1 * MIB
 SKILLS_SELECTED: Final = 5
 SKILL_TOKENS: Final = 400
 SKILLS_TOKENS: Final = 1500
@@ -195,3 +194,10 @@ DEMO_SECS: Final = 30
 # Replies [M2-43]
 REPLY_BYTES: Final = 8 * MIB
 REPLY_CALLS: Final = 256
+
+# Content of packages and folders [P-3, P-10, P-18]
+CONTENT_BYTES: Final = 256 * KIB
+CONTENT_ENTRIES: Final = 20_000
+TOOL_NAME_CHARS: Final = 64
+TOOL_MS_DEFAULT: Final = 30_000
+TOOL_MS_MAX: Final = 600_000

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import pytest
 from hypothesis import given
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from stella import limits
@@ -103,6 +104,7 @@ STANCES = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(STANCES)
 def test_the_index_finds_what_a_comparison_of_all_pairs_finds(stances: list[Stance]) -> None:
     """[P-64] Each record of a pair has its conflict, and gives way when any partner is stronger."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from stella.content.govern import Governed
@@ -284,6 +285,7 @@ def own(found: Governed) -> list[tuple[str, Record, str | None, bool]]:
 
 
 @pytest.mark.parametrize("granted", [True, False])
+@settings(deadline=None, max_examples=60)
 @given(plugins=PLUGINS)
 def test_no_record_of_a_plugin_changes_what_the_person_and_the_repository_say(
     granted: bool, plugins: Mapping[str, list[Table]]

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from hypothesis import given
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from stella import codec
@@ -95,6 +96,7 @@ def test_a_lineage_without_a_letter_still_gets_an_id() -> None:
     assert identity(one(record("é!"))).record_id.startswith("rec__")
 
 
+@settings(deadline=None)
 @given(PARTS)
 def test_every_record_has_one_identity_and_keeps_it(tree: dict[str, object]) -> None:
     """[P-47] Nothing a record can hold is beyond the canonical form."""

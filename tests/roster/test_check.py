@@ -13,7 +13,12 @@ from stella.roster.check import PackageFault
 from stella.roster.check import check
 from stella.roster.check import check_json
 from stella.roster.check import check_lines
+from tests.making.content import declared
+from tests.making.content import put
+from tests.making.content import skill
+from tests.making.content import tool
 from tests.making.manifests import manifest_vectors
+from tests.making.packages import NOTES
 from tests.making.packages import meter
 from tests.making.packages import notes
 from tests.making.packages import programs
@@ -190,7 +195,17 @@ def twins(source: Path) -> None:
 
 
 def content(source: Path) -> None:
-    (source / "tools").mkdir()
+    put(source / "tools" / "x.toml", "name = \n")
+
+
+def undeclared(source: Path) -> None:
+    tool(source, "extra")
+
+
+def misnamed(source: Path) -> None:
+    with (source / "plugin.toml").open("a") as manifest:
+        manifest.write(declared(skills=("a",)))
+    skill(source, "a", "b")
 
 
 def gone(source: Path) -> None:
@@ -207,7 +222,9 @@ def gone(source: Path) -> None:
         (setuid, "I-5", "KindRefused"),
         (hard_link, "I-5", "KindRefused"),
         (reserved, "I-6", "ReservedName"),
-        (content, "P-1", "ContentRefused"),
+        (content, "P-4", "ContentUnreadable"),
+        (misnamed, "P-4", "ContentUnreadable"),
+        (undeclared, "P-6", "Undeclared"),
         (gone, "T-3", "ProgramRefused"),
         (executable_bit, "T-3", "ProgramRefused"),
     ],
@@ -230,6 +247,26 @@ def test_a_program_has_the_place_of_its_word(tmp_path: Path, word: str) -> None:
     assert (fault.rule, fault.line, fault.column) == ("T-3", 6, 9)
     assert fault.place == "runtime.argv[0]"
     assert fault.title == "T-3 ProgramRefused at line 6, column 9"
+
+
+def test_what_is_declared_and_absent_has_the_place_of_its_key(tmp_path: Path) -> None:
+    """P-6, P-7, I-64: and what is odd about content is a warning."""
+    source = notes(tmp_path / "x", manifest=NOTES + declared(tools=("one", "two")))
+    tool(source, "one", 'color = "red"\n')
+    tool(source, "twi")
+    put(source / "tools" / "helper.sh", "x\n")
+    text = source / "plugin.toml"
+    text.write_text(text.read_text().replace('"Fixes."', '"Breaks."', 1))
+    found = machine(checked(source))
+    assert [(row["name"], row["key"], row["line"], row["near"]) for row in found["faults"]] == [
+        ("Absent", "tools[1].name", 6, ["twi"]),
+        ("Undeclared", "", None, ["two"]),
+    ]
+    assert [(row["rule"], row["name"]) for row in found["warnings"]] == [
+        ("P-8", "TextDiffers"),
+        ("P-11", "PassedOver"),
+        ("P-4", "NeverLoaded"),
+    ]
 
 
 def test_a_script_no_system_can_start_is_a_warning(tmp_path: Path) -> None:

@@ -38,6 +38,9 @@ from stella.roster.start import resolution
 from tests.making.child import said
 from tests.making.child import start
 from tests.making.clocks import HandClock
+from tests.making.content import bundle
+from tests.making.content import skill
+from tests.making.content import tool
 from tests.making.faults import starts
 from tests.making.packages import NOTES
 from tests.making.packages import lookup
@@ -258,7 +261,6 @@ def test_a_faulty_manifest_is_refused_with_every_fault(tmp_path: Path) -> None:
         ("lib", lambda path: path.symlink_to("."), "symbolic link"),
         ("new\nline", Path.touch, "name"),
         ("MAIN.py", Path.touch, "same name"),
-        ("tools", Path.mkdir, "without content"),
         (".stella-configured.json", Path.touch, "the host keeps"),
     ],
 )
@@ -283,11 +285,45 @@ def test_more_than_fits_in_a_package_is_refused(tmp_path: Path) -> None:
     assert "the limit is 268435456" in refused(source, here)
 
 
-def test_content_is_refused_in_this_release(tmp_path: Path) -> None:
+@pytest.mark.behaviour("B59")
+def test_content_that_is_not_what_is_declared_is_refused_in_one_message(tmp_path: Path) -> None:
+    """P-6, P-7: both lists, and nothing was copied."""
     here = settled(tmp_path)
-    manifest = NOTES + '[[tools]]\nname = "fix"\ndescription = "Fixes."\n'
-    message = refused(notes(tmp_path / "source", manifest=manifest), here)
-    assert "the package has [[tools]]; this release installs plugins without content" in message
+    source = bundle(tmp_path / "source", tools=("lint_fix",))
+    (source / "tools" / "lint_fix.toml").rename(source / "tools" / "other.toml")
+    tool(source, "deploy", file="a.toml")
+    skill(source, "extra")
+    message = refused(source, here)
+    assert message.endswith(
+        "what it ships is not what it declares:\n"
+        '  skills/extra/SKILL.md: skill "extra" is not declared in [[skills]]\n'
+        '  tools/a.toml: tool "deploy" is not declared in [[tools]]\n'
+        "nothing was copied"
+    )
+
+
+def test_content_that_is_declared_is_installed_and_inert_files_are_named(tmp_path: Path) -> None:
+    """P-4, P-8: nothing lands unnamed, and both texts are shown where they differ."""
+    here = settled(tmp_path)
+    source = bundle(tmp_path / "source", tools=("lint_fix",), skills=("fix",), records=("shop",))
+    tool(source, more='color = "red"\n').write_text(
+        (source / "tools" / "lint_fix.toml").read_text().replace("Fixes.", "Deploys\\u001b[1m.")
+    )
+    (source / "rules" / "strict.yaml").touch()
+    shown: list[Proposal] = []
+
+    def ask(proposal: Proposal) -> AcceptedBy | None:
+        shown.append(proposal)
+        return AcceptedBy.TTY
+
+    put(source, here, ask=ask)
+    text = 'warning: tools/lint_fix.toml: the text of tool "lint_fix"'
+    assert shown[0].notes == (
+        f'{text} is "Deploys\\u{{1B}}[1m.", and the one in [[tools]] is "Fixes."',
+        'warning: tools/lint_fix.toml: the key "color" is unknown and ignored',
+        "note: rules/strict.yaml: data, never loaded as a tool, a skill or a record",
+    )
+    assert (here.workspace / ".stella/plugins/bundle/rules/strict.yaml").is_file()
 
 
 def test_a_program_that_could_never_start_is_refused(tmp_path: Path) -> None:

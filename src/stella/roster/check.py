@@ -31,13 +31,13 @@ from stella.manifest.positions import Positions
 from stella.manifest.read import Loaded
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
-from stella.roster.content import refuse_content
 from stella.roster.listing import printable
 from stella.roster.name import refuse_name
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.shelf import MANIFEST
 from stella.roster.shelf import manifest_bytes
+from stella.roster.ships import ships
 from stella.roster.start import Absent
 from stella.roster.start import Lookup
 from stella.roster.start import absent
@@ -166,7 +166,7 @@ class _Check:
         warnings: list[ManifestFault | PackageFault] = []
         warnings += found.warnings if found is not None else ()
         if isinstance(found, Loaded) and package is not None:
-            self.step(partial(refuse_content, found.manifest, package))
+            warnings += self.ships(found.manifest, package)
             for each in self.step(partial(self.program, found.manifest, package)) or ():
                 odd = PackageRefused(each.says, "T-3", each.name)
                 warnings.append(_fault(odd, self.positions, each.place))
@@ -197,6 +197,30 @@ class _Check:
         if not isinstance(found, Unloadable) or found.name is not None:
             self.positions = Positions(data.decode("utf-8"))
         return found
+
+    def ships(self, manifest: PluginManifest, package: Package) -> tuple[PackageFault, ...]:
+        """Keep each finding about content as a fault; return what is odd about it [P-3]."""
+        directory = self.places.tier(Scope.PROJECT).path / manifest.name
+        shipped = ships(self.root, directory, manifest, package)
+        for each in shipped.findings:
+            line, column = (self.positions and self.positions.of(each.place)) or (None, None)
+            self.faults.append(
+                PackageFault(
+                    rule=each.rule,
+                    name=each.word,
+                    message=sentence(each.message),
+                    line=line,
+                    column=column,
+                    place=dotted(each.place),
+                    near=each.near,
+                )
+            )
+        odd = (
+            *(("P-8", "TextDiffers", each) for each in shipped.warnings),
+            *(("P-11", "PassedOver", str(each)) for each in shipped.notes),
+            *(("P-4", "NeverLoaded", each) for each in shipped.inert),
+        )
+        return tuple(_fault(PackageRefused(says, rule, word)) for rule, word, says in odd)
 
     def program(self, manifest: PluginManifest, package: Package) -> tuple[Absent, ...]:
         """Refuse a program that could not be started; return what is odd about it [T-3]."""

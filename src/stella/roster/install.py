@@ -29,7 +29,6 @@ from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
 from stella.process.environment import withheld
 from stella.roster import lock
-from stella.roster.content import refuse_content
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.name import refuse_name
@@ -43,6 +42,8 @@ from stella.roster.shelf import MANIFEST
 from stella.roster.shelf import full_report
 from stella.roster.shelf import manifest_bytes
 from stella.roster.shelf import shelf
+from stella.roster.ships import refuse_unreconciled
+from stella.roster.ships import ships
 from stella.roster.start import Lookup
 from stella.roster.start import absent
 from stella.roster.start import line_end_warning
@@ -148,7 +149,8 @@ def _prepared(root: int, wish: Wish, tier: Tier) -> tuple[Package, str | None, P
     loaded, package = _loaded(root, tier, wish.source)
     manifest = loaded.manifest
     directory = tier.path / manifest.name
-    refuse_content(manifest, package)
+    shipped = ships(root, directory, manifest, package)
+    refuse_unreconciled(shipped)
     lookup = Lookup(path_value=wish.path_value, workspace=wish.places.workspace)
     refuse_unstartable(manifest, package, directory, lookup)
     found = resolution(manifest, package, directory, lookup)
@@ -162,6 +164,7 @@ def _prepared(root: int, wish: Wish, tier: Tier) -> tuple[Package, str | None, P
         line_end_warning(manifest, root, directory),
         *(f"warning: {each.says}" for each in absent(manifest, package, directory, lookup)),
         _other_copy(wish.places, wish.scope, manifest.name),
+        *shipped.lines,
     )
     listed = () if manifest.runtime is None else manifest.runtime.env
     proposal = Proposal(

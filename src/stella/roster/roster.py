@@ -42,6 +42,8 @@ from stella.roster.scope import entered
 from stella.roster.shelf import Standing
 from stella.roster.shelf import one_line
 from stella.roster.shelf import shelf
+from stella.roster.ships import Ships
+from stella.roster.ships import accepted_ships
 from stella.roster.start import Lookup
 from stella.roster.start import accepted_program
 
@@ -59,6 +61,7 @@ class State(Word):
     OK = "ok"
     CHANGED = "changed"
     NOT_ACCEPTED = "not-accepted"
+    WITHHELD = "withheld"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +69,8 @@ class Plugin:
     """One plugin of the roster; its `manifest.name` is who it is at every gate [I-45].
 
     `record` is what was accepted, as read with the roster: a later change of it on disk has no
-    effect on a session that holds this [Q-29]. `acceptance` is of that same moment.
+    effect on a session that holds this [Q-29]. `acceptance` is of that same moment, and so is
+    `ships`, which is None unless the bytes are the accepted ones [I-31].
     """
 
     manifest: PluginManifest
@@ -75,6 +79,7 @@ class Plugin:
     directory: Path
     record: Record | None
     acceptance: Acceptance
+    ships: Ships | None = None
     notices: tuple[str, ...] = ()
 
     @property
@@ -87,13 +92,18 @@ class Plugin:
         """The word for its acceptance [I-61]."""
         match self.acceptance:
             case Accepted():
-                return State.OK
+                return State.WITHHELD if self.withheld else State.OK
             case Changed():
                 return State.CHANGED
             case NotAccepted():
                 return State.NOT_ACCEPTED
             case _:
                 assert_never(self.acceptance)
+
+    @property
+    def withheld(self) -> str | None:
+        """Why nothing it ships is used though its bytes are accepted, in one line [P-9]."""
+        return None if self.ships is None else self.ships.withheld
 
     @property
     def barrier(self) -> str | None:
@@ -264,15 +274,22 @@ def _usable(each: Standing, notices: list[str]) -> Loaded | None:
 def _plugin(
     each: Standing, loaded: Loaded, tier: Tier, record: Record | None, lookup: Lookup
 ) -> Plugin:
+    acceptance = check(each.directory, record, lookup)
+    accepted = acceptance.package if isinstance(acceptance, Accepted) else None
     plugin = Plugin(
         manifest=loaded.manifest,
         warnings=loaded.warnings,
         scope=tier.scope,
         directory=each.directory,
         record=record,
-        acceptance=check(each.directory, record, lookup),
+        acceptance=acceptance,
+        ships=None
+        if accepted is None
+        else accepted_ships(each.directory, loaded.manifest, accepted),
     )
-    return plugin if plugin.barrier is None else replace(plugin, notices=(plugin.barrier,))
+    withheld = plugin.withheld and f"{plugin.name}: {plugin.withheld}"
+    said = tuple(filter(None, (plugin.barrier, withheld)))
+    return replace(plugin, notices=said) if said else plugin
 
 
 def _foreign_records(places: Places) -> Iterable[str]:

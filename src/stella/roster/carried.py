@@ -1,0 +1,88 @@
+"""Everything that may be used as content here: the person's, the workspace's, the plugins' [P-2].
+
+Read anew when a session opens; nothing is copied and nothing is started. What is faulty is left
+out with a notice and hides nothing else [P-14].
+"""
+
+import os
+from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from stella.escape import visible
+from stella.files.tree import DIRECTORY
+from stella.roster.content import KINDS
+from stella.roster.content import LEDGERS
+from stella.roster.content import Content
+from stella.roster.content import Told
+from stella.roster.content import read_content
+from stella.roster.roster import Roster
+from stella.roster.roster import State
+from stella.roster.scope import Places
+
+STELLA: Final = ".stella"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """The content of each origin; `plugins` by name, those that may contribute alone [I-31, P-9].
+
+    `notices` are whole lines about what was left out or passed over.
+    """
+
+    user: Content
+    workspace: Content
+    plugins: tuple[tuple[str, Content], ...]
+    notices: tuple[str, ...]
+
+
+def carried(places: Places, roster: Roster, *, trusted: bool) -> Carried:
+    """Return the content that counts in a workspace; raises nothing.
+
+    Without trust not one byte of what the workspace carries is read [P-67].
+    """
+    notices: list[str] = []
+    user = _own(places.home, (), notices)
+    there = places.workspace / STELLA
+    workspace = Content(directory=there)
+    if trusted:
+        workspace = _own(places.workspace, (STELLA,), notices)
+    elif kinds := [kind for kind in KINDS if os.path.lexists(there / kind)]:
+        notices.append(
+            f"{visible(str(there))}: {', '.join(kinds)} of this workspace are left out, because"
+            " it is not trusted; `stella trust` shows what they are and asks"
+        )
+    plugins: list[tuple[str, Content]] = []
+    for plugin in roster.plugins:
+        if plugin.state is State.OK and plugin.ships is not None:
+            plugins.append((plugin.name, plugin.ships.content))
+            notices += _lines(plugin.directory, plugin.ships.notes)
+    return Carried(user=user, workspace=workspace, plugins=tuple(plugins), notices=tuple(notices))
+
+
+def _own(anchor: Path, steps: tuple[str, ...], notices: list[str]) -> Content:
+    """Return what a folder of a person or a workspace carries; its faults become notices."""
+    place = anchor.joinpath(*steps)
+    with ExitStack() as held:
+        here: int | None = None
+        for path in (anchor, *(anchor.joinpath(*steps[: at + 1]) for at in range(len(steps)))):
+            try:
+                here = os.open(path if here is None else path.name, DIRECTORY, dir_fd=here)
+            except FileNotFoundError:
+                return Content(directory=place)
+            except OSError as error:
+                notices.append(f"{visible(str(path))}: left out: {error.strerror or error}")
+                return Content(directory=place)
+            held.callback(os.close, here)
+        assert here is not None  # noqa: S101  # the anchor is one of the steps
+        found = read_content(here, place, skipped=LEDGERS)
+    notices += (f"{line}; left out" for line in _lines(place, found.faults))
+    notices += _lines(place, found.notes)
+    return found.content
+
+
+def _lines(directory: Path, told: Iterable[Told]) -> Iterator[str]:
+    return (f"{visible(str(directory / each.path))}: {each.says}" for each in told)

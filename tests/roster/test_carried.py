@@ -1,0 +1,146 @@
+"""The content of every origin, and what is left out of it with a notice."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from stella.files import tree
+from stella.roster import lock
+from stella.roster.carried import Carried
+from stella.roster.carried import carried
+from stella.roster.roster import State
+from stella.roster.roster import read_roster
+from stella.roster.scope import Places
+from stella.roster.scope import Scope
+from tests.making.content import bundle
+from tests.making.content import put
+from tests.making.content import rules
+from tests.making.content import skill
+from tests.making.content import tool
+from tests.making.packages import put as install
+from tests.making.packages import settled
+
+
+def gathered(here: Places, *, trusted: bool = True) -> Carried:
+    return carried(here, read_roster(here, None), trusted=trusted)
+
+
+def names(found: Carried) -> dict[str, list[str]]:
+    origins = {"user": found.user, "workspace": found.workspace, **dict(found.plugins)}
+    return {
+        origin: [
+            *(each.value.name for each in content.tools),
+            *(each.value.slug for each in content.skills),
+            *(record.lineage_id for each in content.rules for record in each.value.records),
+        ]
+        for origin, content in origins.items()
+    }
+
+
+@pytest.mark.behaviour("P-1")
+@pytest.mark.behaviour("P-2")
+def test_content_of_every_origin_is_found_where_it_lies(tmp_path: Path) -> None:
+    here = settled(tmp_path)
+    for folder in (here.home, here.workspace / ".stella"):
+        tool(folder, "own_tool")
+        skill(folder, "own-skill")
+        rules(folder, "own-record")
+    install(bundle(tmp_path / "zeta", "zeta", tools=("zeta_tool",)), here)
+    install(
+        bundle(tmp_path / "alpha", "alpha", skills=("alpha-skill",), records=("r",)),
+        here,
+        Scope.USER,
+    )
+    found = gathered(here)
+    own = ["own_tool", "own-skill", "own-record"]
+    assert names(found) == {
+        "user": own,
+        "workspace": own,
+        "alpha": ["alpha-skill", "r"],
+        "zeta": ["zeta_tool"],
+    }
+    assert [name for name, _ in found.plugins] == ["alpha", "zeta"]
+    assert found.notices == ()
+    assert found.user.directory == here.home
+
+
+def test_nothing_anywhere_is_nothing_to_tell(tmp_path: Path) -> None:
+    found = gathered(settled(tmp_path))
+    assert names(found) == {"user": [], "workspace": []}
+    assert found.notices == ()
+
+
+def test_an_untrusted_workspace_contributes_nothing_and_one_notice(tmp_path: Path) -> None:
+    """P-67, I-51: not one byte is read, so that no file in it can say anything."""
+    here = settled(tmp_path)
+    there = here.workspace / ".stella"
+    tool(there)
+    put(there / "rules" / "bad.toml", "name = \n")
+    tool(here.home, "own_tool")
+    found = gathered(here, trusted=False)
+    assert names(found) == {"user": ["own_tool"], "workspace": []}
+    [notice] = found.notices
+    assert notice.startswith(f"{there}: tools, rules of this workspace are left out")
+    assert "`stella trust`" in notice
+
+
+def test_a_faulty_file_of_a_person_is_left_out_alone(tmp_path: Path) -> None:
+    """P-14."""
+    here = settled(tmp_path)
+    tool(here.home, "good", 'color = "red"\n')
+    bad = put(here.home / "tools" / "bad.toml", "name = \n")
+    found = gathered(here)
+    assert names(found)["user"] == ["good"]
+    assert len(found.notices) == 2
+    assert found.notices[0].startswith(f"{bad}: the file is not TOML: ")
+    assert found.notices[0].endswith("; left out")
+    assert found.notices[1] == (
+        f'{here.home}/tools/good.toml: the key "color" is unknown and ignored'
+    )
+
+
+def test_a_link_in_the_place_of_a_folder_is_not_followed(tmp_path: Path) -> None:
+    here = settled(tmp_path)
+    tool(tmp_path / "elsewhere")
+    (here.workspace / ".stella").symlink_to(tmp_path / "elsewhere")
+    found = gathered(here)
+    assert names(found)["workspace"] == []
+    assert [each.startswith(f"{here.workspace}/.stella: left out: ") for each in found.notices] == [
+        True
+    ]
+
+
+def test_a_changed_or_unaccepted_plugin_contributes_nothing(tmp_path: Path) -> None:
+    """I-31: until a person accepts it."""
+    here = settled(tmp_path)
+    install(bundle(tmp_path / "one", "one", tools=("one_tool",)), here)
+    install(bundle(tmp_path / "two", "two", tools=("two_tool",)), here)
+    tool(here.workspace / ".stella/plugins/one", "one_tool", "# edited\n")
+    bundle(here.home / "plugins" / "three", "three", tools=("three_tool",))
+    assert [name for name, _ in gathered(here).plugins] == ["two"]
+
+
+@pytest.mark.behaviour("P-9")
+@pytest.mark.behaviour("I-61")
+def test_a_plugin_that_does_not_reconcile_is_withheld(tmp_path: Path) -> None:
+    """Its bytes are the accepted ones, and it contributes none of its content all the same."""
+    here = settled(tmp_path)
+    done = install(bundle(tmp_path / "one", "one", tools=("one_tool",)), here)
+    tool(done.directory, "extra")
+    accepted_as_it_stands(here, done.directory)
+    roster = read_roster(here, None)
+    assert roster.plugins[0].state is State.WITHHELD
+    why = 'tools/extra.toml: tool "extra" is not declared in [[tools]]'
+    assert roster.notices == (f"one: what it ships is withheld: {why}",)
+    assert gathered(here).plugins == ()
+
+
+def accepted_as_it_stands(here: Places, directory: Path) -> None:
+    """Rewrite the record to the bytes that stand there, as no command would."""
+    tier = here.tier(Scope.PROJECT)
+    [record] = lock.read_records(tier).by_name.values()
+    with tree.opened(directory) as root:
+        package = tree.installed(root)
+    new = msgspec.structs.replace(record, digest=package.digest, files=dict(package.files))
+    lock.put(tier, new, mark="x")
