@@ -1,13 +1,106 @@
-"""A skill's file is a head of keys and a body."""
+"""A skill file: its small grammar, what is required, what falls back."""
 
+from typing import Any
+
+import pytest
+
+from stella import limits
+from stella.content.skill import Context
+from stella.content.skill import Effort
+from stella.content.skill import Origin
+from stella.content.skill import Skill
 from stella.content.skill import read_skill
+from tests.making.vectors import vectors
+
+BODY = "Read the guide first."
 
 
-def test_a_skill_has_a_name_a_description_and_a_body() -> None:
-    found = read_skill(b"---\nname: fix\ndescription: Fixes.\n---\nFix it.\n", "fix").value
-    assert found is not None
-    assert (found.name, found.description, found.body) == ("fix", "Fixes.", "Fix it.\n")
+def skill(*lines: str, body: str = BODY, directory: str = "notes") -> bytes:
+    return "\n".join(("---", *lines, "---", "", body, "")).encode()
 
 
-def test_without_a_description_there_is_no_skill() -> None:
-    assert read_skill(b"---\nname: fix\n---\nFix it.\n", "fix").faults
+def read(*lines: str, directory: str = "notes") -> Skill:
+    reading = read_skill(skill(*lines), directory)
+    assert reading.value is not None, reading.faults
+    return reading.value
+
+
+@pytest.mark.behaviour("P-30")
+@pytest.mark.parametrize(("name", "vector"), vectors("content/skills"))
+def test_a_skill_file_is_read_as_the_vectors_say(name: str, vector: dict[str, Any]) -> None:
+    """[P-30, P-31] Each vector is a file, its directory, and what it comes to."""
+    reading = read_skill(vector["text"].encode(), vector.get("directory", "notes"))
+    found = reading.value
+    if "faults" in vector:
+        assert found is None
+        assert list(reading.faults) == vector["faults"]
+    else:
+        assert found is not None, reading.faults
+        assert told(found) == {"slug": vector.get("directory", "notes"), **vector["skill"]}
+    assert list(reading.notes) == vector.get("notes", [])
+
+
+def told(found: Skill) -> dict[str, Any]:
+    """The skill as a vector writes it: what is absent or usual is left out."""
+    every = {
+        "slug": found.slug,
+        "description": found.description,
+        "body": found.body,
+        "domains": list(found.domains),
+        "origin": found.origin.value if found.origin else None,
+        "context": found.context.value if found.context is Context.FORK else None,
+        "allowed_tools": None if found.allowed_tools is None else list(found.allowed_tools),
+        "model": found.model,
+        "effort": found.effort.value if found.effort else None,
+    }
+    return {key: value for key, value in every.items() if value not in (None, [])}
+
+
+def test_every_word_of_the_closed_vocabularies_is_read() -> None:
+    """[P-30] Case does not matter."""
+    for origin in Origin:
+        assert read("description: d", f"origin: {origin.value.upper()}").origin is origin
+    for effort in Effort:
+        assert read("description: d", f"effort: {effort.value}").effort is effort
+    for context in Context:
+        assert read("description: d", f"context: {context.value}").context is context
+
+
+@pytest.mark.behaviour("P-31")
+def test_a_skill_without_a_description_or_a_body_is_none() -> None:
+    """[P-31] All that is missing is told at once; unknown keys and values refuse nothing."""
+    empty = read_skill(skill("name: other", body=""), "notes")
+    assert empty.value is None
+    assert empty.faults == (
+        'name: "other" is not the directory\'s, "notes"',
+        "description: it is missing; write one line that says when it helps",
+        "the body behind the frontmatter is empty",
+    )
+    fell_back = read_skill(skill("description: d", "colour: red", "effort: hgih"), "notes")
+    assert fell_back.value is not None
+    assert fell_back.value.effort is None
+    assert fell_back.notes == (
+        'effort: "hgih" is not known, passed over; did you mean high or xhigh?',
+    )
+
+
+def test_a_directory_without_a_visible_name_is_no_skill() -> None:
+    assert read_skill(skill("description: d"), " ").faults == ("name: the directory has none",)
+
+
+def test_the_bytes_of_a_skill_are_bounded() -> None:
+    """[P-30] At the limit it is read, one byte more is refused."""
+    whole = skill("description: d")
+    whole += b"x" * (limits.CONTENT_BYTES - len(whole))
+    assert read_skill(whole, "notes").value is not None
+    assert "more than" in read_skill(whole + b"x", "notes").faults[0]
+
+
+def test_bytes_that_are_no_text_are_refused_with_their_place() -> None:
+    assert read_skill(b"---\n\xff", "notes").faults == ("byte 4 is not UTF-8",)
+
+
+def test_what_an_author_wrote_is_made_visible_in_a_fault() -> None:
+    """[C-3] A name cannot forge a line of the terminal."""
+    reading = read_skill(skill("name: a\x1b[31m", "description: d"), "a\u202e")
+    assert reading.faults == ('name: "a\\u{1B}[31m" is not the directory\'s, "a\\u{202E}"',)

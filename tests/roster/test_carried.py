@@ -31,7 +31,7 @@ def names(found: Carried) -> dict[str, list[str]]:
     return {
         origin: [
             *(each.value.name for each in content.tools),
-            *(each.value.name for each in content.skills),
+            *(each.value.slug for each in content.skills),
             *(record.lineage_id for each in content.rules for record in each.value.records),
         ]
         for origin, content in origins.items()

@@ -223,7 +223,7 @@ def gone(source: Path) -> None:
         (hard_link, "I-5", "KindRefused"),
         (reserved, "I-6", "ReservedName"),
         (content, "P-4", "ContentUnreadable"),
-        (misnamed, "P-5", "SkillMisnamed"),
+        (misnamed, "P-4", "ContentUnreadable"),
         (undeclared, "P-6", "Undeclared"),
         (gone, "T-3", "ProgramRefused"),
         (executable_bit, "T-3", "ProgramRefused"),

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from stella.content.record import SCHEMA
+from stella.content.record import Kind
 from stella.content.record import Record
 from stella.content.record import RuleSet
 from stella.content.skill import Skill
@@ -46,8 +48,10 @@ def skill(slug: str, name: str = "") -> Placed[Skill]:
 
 
 def rules(path: str, *lineages: str) -> Placed[RuleSet]:
-    records = tuple(Record(lineage_id=each, statement="Fix it.") for each in lineages)
-    return Placed(path=path, value=RuleSet(records=records))
+    records = tuple(
+        Record(lineage_id=each, kind=Kind.RULE, statement="Fix it.") for each in lineages
+    )
+    return Placed(path=path, value=RuleSet(schema=SCHEMA, set_id="set", records=records))
 
 
 def found(
@@ -105,11 +109,13 @@ def test_the_same_identity_twice_on_disk_refuses() -> None:
 @pytest.mark.behaviour("P-5")
 @pytest.mark.behaviour("K-175")
 def test_a_skill_is_called_what_its_directory_is_called() -> None:
-    findings = reconcile(manifest(skills=("a",)), found(skills=(skill("a", "b"),)))
+    """P-5; a name that is not its directory's makes no skill, and it is said once."""
+    reading = read_skill(SKILL.format(name="b").encode(), "a")
+    told = tuple(Told(path="skills/a/SKILL.md", says=says) for says in reading.faults)
+    findings = reconcile(manifest(skills=("a",)), found(faults=told))
     assert said(findings) == [
-        'skills/a/SKILL.md: named "b" in a directory "a"; make them equal',
+        'skills/a/SKILL.md: name: "b" is not the directory\'s, "a"',
     ]
-    assert findings[0].rule == "P-5"
 
 
 def test_each_lineage_of_each_file_is_an_identity() -> None:

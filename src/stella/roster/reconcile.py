@@ -85,9 +85,9 @@ def reconcile(manifest: PluginManifest, found: Found) -> tuple[Finding, ...]:
         )
         for fault in found.faults
     ]
-    findings += _misnamed(found.content)
+    unread = frozenset(fault.path for fault in found.faults)
     for sides in _all(manifest, found.content):
-        findings += _differences(sides)
+        findings += _differences(sides, unread)
     return tuple(sorted(findings, key=lambda each: (each.path, each.kind, each.identity)))
 
 
@@ -148,22 +148,7 @@ def _all(manifest: PluginManifest, content: Content) -> tuple[_Sides, ...]:
     )
 
 
-def _misnamed(content: Content) -> Iterator[Finding]:
-    """Yield a finding for each skill that calls itself other than its directory does [P-5]."""
-    for each in content.skills:
-        slug, name = each.path.split("/")[1], each.value.name
-        if slug != name:
-            yield Finding(
-                path=each.path,
-                kind=_SKILL.noun,
-                identity=slug,
-                rule="P-5",
-                word="SkillMisnamed",
-                says=f'named "{brief(name)}" in a directory "{brief(slug)}"; make them equal',
-            )
-
-
-def _differences(sides: _Sides) -> Iterator[Finding]:
+def _differences(sides: _Sides, unread: frozenset[str]) -> Iterator[Finding]:
     kind = sides.kind
     declared = [identity for identity, _ in sides.declared]
     on_disk = [identity for _, identity, _ in sides.found]
@@ -181,7 +166,8 @@ def _differences(sides: _Sides) -> Iterator[Finding]:
             )
     yield from _twice(sides)
     for at, identity in enumerate(declared):
-        if identity in absent:
+        # A file that is there and says nothing usable has been told already.
+        if identity in absent and _expected(kind, identity) not in unread:
             yield Finding(
                 path=_expected(kind, identity),
                 kind=kind.noun,
