@@ -241,6 +241,8 @@ def _recorded(record: Record | None) -> Iterable[str]:
 def _standing(plugin: Plugin) -> Iterable[str]:
     yield f"state: {plugin.state.value}"
     yield from (f"  {line}" for line in plugin.explained)
+    if plugin.withheld is not None:
+        yield f"  {plugin.withheld}"
 
 
 def _package(plugin: Plugin) -> Package | None:
