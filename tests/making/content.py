@@ -2,6 +2,13 @@
 
 from pathlib import Path
 
+import msgspec
+
+from stella.files import tree
+from stella.roster import lock
+from stella.roster.scope import Places
+from stella.roster.scope import Scope
+
 TOOL = """\
 name = "{name}"
 description = "Fixes."
@@ -69,3 +76,13 @@ def bundle(
     for each in records:
         rules(folder, each, f"{each}.toml")
     return folder
+
+
+def accepted_as_it_stands(here: Places, directory: Path) -> None:
+    """Rewrite the record to the bytes that stand there, as no command would."""
+    tier = here.tier(Scope.PROJECT)
+    [record] = lock.read_records(tier).by_name.values()
+    with tree.opened(directory) as root:
+        package = tree.installed(root)
+    new = msgspec.structs.replace(record, digest=package.digest, files=dict(package.files))
+    lock.put(tier, new, mark="x")

@@ -2,17 +2,15 @@
 
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from stella.files import tree
-from stella.roster import lock
 from stella.roster.carried import Carried
 from stella.roster.carried import carried
 from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
+from tests.making.content import accepted_as_it_stands
 from tests.making.content import bundle
 from tests.making.content import put
 from tests.making.content import rules
@@ -134,13 +132,3 @@ def test_a_plugin_that_does_not_reconcile_is_withheld(tmp_path: Path) -> None:
     why = 'tools/extra.toml: tool "extra" is not declared in [[tools]]'
     assert roster.notices == (f"one: what it ships is withheld: {why}",)
     assert gathered(here).plugins == ()
-
-
-def accepted_as_it_stands(here: Places, directory: Path) -> None:
-    """Rewrite the record to the bytes that stand there, as no command would."""
-    tier = here.tier(Scope.PROJECT)
-    [record] = lock.read_records(tier).by_name.values()
-    with tree.opened(directory) as root:
-        package = tree.installed(root)
-    new = msgspec.structs.replace(record, digest=package.digest, files=dict(package.files))
-    lock.put(tier, new, mark="x")

@@ -27,6 +27,7 @@ from stella.tools.all import TOOLS
 from stella.turn.facts import CallJudged
 from stella.turn.facts import Noticed
 from stella.turn.facts import ToolFinished
+from tests.making.content import accepted_as_it_stands
 from tests.making.content import bundle
 from tests.making.content import put
 from tests.making.content import tool
@@ -112,6 +113,19 @@ def test_what_is_left_out_is_told_once_with_the_reason(tmp_path: Path) -> None:
     assert bad.startswith(f"{here.home}/tools/bad.toml: the file is not TOML")
     assert "tools of this workspace are left out" in untrusted
     assert changed.startswith("one is not what was accepted: added more")
+
+
+def test_a_withheld_plugin_is_told_of_in_every_session(tmp_path: Path) -> None:
+    """P-9."""
+    here = settled(tmp_path)
+    done = install(bundle(tmp_path / "one", "one", tools=("one_tool",)), here)
+    tool(done.directory, "extra")
+    accepted_as_it_stands(here, done.directory)
+    found = extra(here)
+    assert offered(found) == []
+    [(code, text)] = found.notices
+    assert code == "content"
+    assert text.startswith("one: what it ships is withheld: tools/extra.toml: ")
 
 
 def claim_of(here: Places) -> tuple[tuple[Claim, ...], Roster]:

@@ -195,12 +195,11 @@ def _fault(path: Path, message: str, value: object) -> Fault:
 
 
 def _not_json(schema: Schema) -> Iterator[str]:
-    """Yield what no JSON document can hold, or nothing."""
+    """Yield each thing that no JSON document can hold."""
     for depth, value in _values(schema):
         if depth > limits.JSON_DEPTH:
             yield f"more than {limits.JSON_DEPTH} tables and lists are nested"
-            return
-        if isinstance(value, float) and not math.isfinite(value):
+        elif isinstance(value, float) and not math.isfinite(value):
             yield f"{value} is no JSON number"
         elif not isinstance(value, bool | int | float | str | list | dict):
             yield f"{brief(str(value))} is a date or time, which JSON does not have"
