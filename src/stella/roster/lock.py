@@ -6,10 +6,7 @@ is not exactly a record counts as no record and is left for repair, never believ
 
 import os
 import re
-import stat
 from collections.abc import Mapping
-from contextlib import ExitStack
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -20,29 +17,22 @@ import msgspec
 import tomli_w
 
 from stella import codec
-from stella import limits
 from stella.codec import Refused
 from stella.codec import Word
 from stella.consent.answer import digest_of
 from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
-from stella.files import tree
-from stella.files.write import READ
-from stella.files.write import TEMPORARY
-from stella.files.write import sync_directory
-from stella.files.write import write_atomic
+from stella.roster.private import PrivateFile
+from stella.roster.private import read_private
+from stella.roster.private import write_private
 from stella.roster.scope import CONSENT
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
-from stella.roster.scope import kept
 from stella.roster.scope import naming
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_MODE: Final = 0o600
-_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 class AcceptedBy(Word):
@@ -136,7 +126,7 @@ def read_records(tier: Tier) -> Records:
     [I-26, I-27, S2-42].
     """
     try:
-        data = _read(tier)
+        data = read_private(_file(tier))
         if data is None:
             return Records(by_name={})
         here = _place(tier)
@@ -180,6 +170,11 @@ def _sorted_out(tier: Tier, tables: tuple[dict[str, Any], ...]) -> Records:
         except Refused as error:
             notices.append(_notice(tier, f"[[plugin]] entry {number}: {error}"))
             continue
+        if (record.accepted_by is AcceptedBy.ENV) is not tier.by_variable:
+            # Neither kind ever stands in for the other [Q-3].
+            wrong = f"made by {record.accepted_by.value}, which belongs into another file"
+            notices.append(_notice(tier, f"[[plugin]] entry {number}: {wrong}"))
+            continue
         if record.name in by_name:
             twice.add(record.name)
         by_name[record.name] = record
@@ -196,31 +191,9 @@ def _notice(tier: Tier, why: str) -> str:
     )
 
 
-def _read(tier: Tier) -> bytes | None:
-    """Return the bytes of a tier's file, None without one; `RosterError` when it is not private."""
-    path = tier.record_path
-    with ExitStack() as held:
-        try:
-            here = held.enter_context(tree.held(os.open(tier.home, _ANCHOR)))
-            if tier.scope is Scope.PROJECT:
-                here = held.enter_context(tree.held(os.open(CONSENT, tree.DIRECTORY, dir_fd=here)))
-            file = held.enter_context(tree.held(os.open(path.name, READ, dir_fd=here)))
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise RosterError(error.strerror or str(error)) from error
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-            raise RosterError("expected a regular file with one name")
-        if found.st_uid != os.geteuid():
-            raise RosterError("the file belongs to somebody else")
-        if found.st_mode & _OTHERS_WRITE:
-            raise RosterError("others may write the file, so it proves nothing; see chmod 600")
-        with naming(path):
-            data = tree.content(file, limits.LOCK_BYTES + 1)
-    if len(data) > limits.LOCK_BYTES:
-        raise RosterError(f"the file has more than {limits.LOCK_BYTES} bytes")
-    return data
+def _file(tier: Tier) -> PrivateFile:
+    below = () if tier.scope is Scope.USER else (CONSENT,)
+    return PrivateFile(home=tier.home, below=below, name=tier.record_path.name, key=tier.key)
 
 
 def _place(tier: Tier) -> _Place | None:
@@ -239,28 +212,4 @@ def _write(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...],
     if place is not None:
         file["workspace"] = msgspec.structs.asdict(place)
     data = tomli_w.dumps(file | {"plugin": (*others, *new)}).encode()
-    path = tier.record_path
-    if len(data) > limits.LOCK_BYTES:
-        raise RosterError(
-            f"{visible(str(path))}: would have {len(data)} bytes, the limit is {limits.LOCK_BYTES}"
-        )
-    below = () if tier.scope is Scope.USER else (CONSENT,)
-    with kept(tier.home, *below) as directory, naming(path):
-        _clear(directory, tier)
-        if old.damaged:
-            os.rename(
-                path.name,
-                f"{path.name}.damaged-{mark}",
-                src_dir_fd=directory,
-                dst_dir_fd=directory,
-            )
-            sync_directory(directory)
-        write_atomic(directory, path.name, data, _MODE, token=f"{tier.key}-{mark}")
-
-
-def _clear(directory: int, tier: Tier) -> None:
-    """Take away what a killed writer left; only this tier's, whose other writers wait for us."""
-    for name in tree.names_in(directory):
-        if name.startswith(f"{TEMPORARY}{tier.key}-"):
-            with suppress(IsADirectoryError):
-                os.unlink(name, dir_fd=directory)
+    write_private(_file(tier), data, mark=mark, damaged=old.damaged)
