@@ -9,7 +9,7 @@ from stella.cli.here import refuse_session
 from stella.cli.here import standing_in
 from stella.cli.here import switched_off
 from stella.errors import RosterError
-from stella.roster.roster import State
+from stella.roster.plugin import State
 from stella.roster.switch import Off
 from stella.roster.trust import By
 from stella.roster.trust import Trust

@@ -13,7 +13,7 @@ from stella.roster.listing import list_lines
 from stella.roster.listing import printable
 from stella.roster.listing import row
 from stella.roster.listing import show_lines
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.roster import Roster
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places

@@ -8,8 +8,8 @@ import pytest
 from stella import limits
 from stella.errors import NotInstalled
 from stella.process.program import Program
+from stella.roster.plugin import State
 from stella.roster.roster import Roster
-from stella.roster.roster import State
 from stella.roster.roster import before_start
 from stella.roster.roster import cleared
 from stella.roster.roster import read_roster

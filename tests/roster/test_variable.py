@@ -7,10 +7,10 @@ import pytest
 from stella.process.program import Program
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import read_records
+from stella.roster.plugin import Plugin
+from stella.roster.plugin import State
 from stella.roster.remove import remove
-from stella.roster.roster import Plugin
 from stella.roster.roster import Roster
-from stella.roster.roster import State
 from stella.roster.roster import cleared
 from stella.roster.roster import read_roster
 from stella.roster.roster import records_changed

@@ -40,7 +40,7 @@ from stella.roster.left_out import AGENTS
 from stella.roster.left_out import SERVERS
 from stella.roster.offer import Offer
 from stella.roster.offer import offer
-from stella.roster.roster import State
+from stella.roster.plugin import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope

@@ -26,9 +26,9 @@ from stella.process.environment import withheld
 from stella.roster.drift import Accepted
 from stella.roster.drift import Changed
 from stella.roster.lock import Record
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
+from stella.roster.plugin import State
 from stella.roster.roster import Roster
-from stella.roster.roster import State
 from stella.roster.start import Lookup
 from stella.roster.start import accepted_program
 from stella.roster.start import replaced

@@ -17,16 +17,15 @@ import msgspec
 import tomli_w
 
 from stella import codec
+from stella import limits
 from stella.codec import Refused
 from stella.codec import Word
 from stella.consent.answer import digest_of
 from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
-from stella.roster.private import PrivateFile
 from stella.roster.private import read_private
 from stella.roster.private import write_private
-from stella.roster.scope import CONSENT
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
 from stella.roster.scope import naming
@@ -126,11 +125,11 @@ def read_records(tier: Tier) -> Records:
     [I-26, I-27, S2-42].
     """
     try:
-        data = read_private(_file(tier))
-        if data is None:
+        found = read_private(tier.home, tier.record_path, limits.LOCK_BYTES)
+        if found is None:
             return Records(by_name={})
         here = _place(tier)
-        file = codec.decode(_File, codec.parse_toml(data.decode()))
+        file = codec.decode(_File, codec.parse_toml(found.data.decode()))
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
         return Records(by_name={}, notices=(_notice(tier, str(error)),), damaged=True)
     if file.workspace != here:
@@ -191,11 +190,6 @@ def _notice(tier: Tier, why: str) -> str:
     )
 
 
-def _file(tier: Tier) -> PrivateFile:
-    below = () if tier.scope is Scope.USER else (CONSENT,)
-    return PrivateFile(home=tier.home, below=below, name=tier.record_path.name, key=tier.key)
-
-
 def _place(tier: Tier) -> _Place | None:
     if tier.scope is Scope.USER:
         return None
@@ -212,4 +206,5 @@ def _write(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...],
     if place is not None:
         file["workspace"] = msgspec.structs.asdict(place)
     data = tomli_w.dumps(file | {"plugin": (*others, *new)}).encode()
-    write_private(_file(tier), data, mark=mark, damaged=old.damaged)
+    path = tier.record_path
+    write_private(tier.home, path, data, token=f"{tier.key}-{mark}", damaged=old.damaged)

@@ -1,7 +1,7 @@
-"""A file in the person's home that says what they agreed to: read strictly, written whole [S2-42].
+"""A file of the person's home that must be theirs alone, read and written [I-26, S2-42].
 
-What is not the person's own file alone proves nothing, and is refused with the reason. What a
-reader could not use is put aside for repair and never overwritten.
+What others could have written proves nothing, so it is not read at all. What a reader could not
+use is put aside for repair and never overwritten.
 """
 
 import os
@@ -29,70 +29,64 @@ _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateFile:
-    """Where such a file is: below the person's home by real directories.
+class Private:
+    """The bytes of a file and when they were last written, in nanoseconds by the file system."""
 
-    `key` is in the name of its temporary files, so that one writer takes away only its own.
+    data: bytes
+    written: int
+
+
+def read_private(home: Path, path: Path, most: int) -> Private | None:
+    """Return a file that stands in the home or one directory below it, None without one.
+
+    Raises `RosterError` when it is no regular file with one name, belongs to somebody else, may
+    be written by others, has more than `most` bytes, or lies behind a link.
     """
-
-    home: Path
-    below: tuple[str, ...]
-    name: str
-    key: str
-
-    @property
-    def path(self) -> Path:
-        """The whole path, for messages."""
-        return self.home.joinpath(*self.below, self.name)
-
-
-def read_private(file: PrivateFile) -> bytes | None:
-    """Return the bytes of a file, None without one; `RosterError` when it is not private."""
     with ExitStack() as held:
         try:
-            here = held.enter_context(tree.held(os.open(file.home, _ANCHOR)))
-            for name in file.below:
-                here = held.enter_context(tree.held(os.open(name, tree.DIRECTORY, dir_fd=here)))
-            opened = held.enter_context(tree.held(os.open(file.name, READ, dir_fd=here)))
+            here = held.enter_context(tree.held(os.open(home, _ANCHOR)))
+            if path.parent != home:
+                below = os.open(path.parent.name, tree.DIRECTORY, dir_fd=here)
+                here = held.enter_context(tree.held(below))
+            file = held.enter_context(tree.held(os.open(path.name, READ, dir_fd=here)))
         except FileNotFoundError:
             return None
         except OSError as error:
             raise RosterError(error.strerror or str(error)) from error
-        found = os.fstat(opened)
+        found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
             raise RosterError("expected a regular file with one name")
         if found.st_uid != os.geteuid():
             raise RosterError("the file belongs to somebody else")
         if found.st_mode & _OTHERS_WRITE:
             raise RosterError("others may write the file, so it proves nothing; see chmod 600")
-        with naming(file.path):
-            data = tree.content(opened, limits.LOCK_BYTES + 1)
-    if len(data) > limits.LOCK_BYTES:
-        raise RosterError(f"the file has more than {limits.LOCK_BYTES} bytes")
-    return data
+        with naming(path):
+            data = tree.content(file, most + 1)
+    if len(data) > most:
+        raise RosterError(f"the file has more than {most} bytes")
+    return Private(data=data, written=found.st_mtime_ns)
 
 
-def write_private(file: PrivateFile, data: bytes, *, mark: str, damaged: bool) -> None:
+def write_private(home: Path, path: Path, data: bytes, *, token: str, damaged: bool) -> None:
     """Put a file in place whole, with mode 0600; the caller keeps other writers away [I-26].
 
-    One that is `damaged` is renamed first and kept for repair. Raises `RosterError`.
+    It stands in the home or one directory below it. `token` is a key of the file's own, so that
+    only its own temporary files are taken away, a dash, and letters of chance. A file that is
+    `damaged` is renamed first and kept for repair. Raises `RosterError`.
     """
+    key, _, mark = token.rpartition("-")
     if len(data) > limits.LOCK_BYTES:
         raise RosterError(
-            f"{visible(str(file.path))}: would have {len(data)} bytes, "
-            f"the limit is {limits.LOCK_BYTES}"
+            f"{visible(str(path))}: would have {len(data)} bytes, the limit is {limits.LOCK_BYTES}"
         )
-    with kept(file.home, *file.below) as directory, naming(file.path):
-        _clear(directory, file.key)
+    below = () if path.parent == home else (path.parent.name,)
+    with kept(home, *below) as directory, naming(path):
+        _clear(directory, key)
         if damaged:
-            os.rename(
-                file.name,
-                f"{file.name}.damaged-{mark}",
-                src_dir_fd=directory,
-                dst_dir_fd=directory,
-            )
+            aside = f"{path.name}.damaged-{mark}"
+            os.rename(path.name, aside, src_dir_fd=directory, dst_dir_fd=directory)
             sync_directory(directory)
-        write_atomic(directory, file.name, data, _MODE, token=f"{file.key}-{mark}")
+        write_atomic(directory, path.name, data, _MODE, token=token)
 
 
 def _clear(directory: int, key: str) -> None:

@@ -7,36 +7,31 @@ What is faulty is left out with a notice and never hides another plugin [I-44].
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace
-from pathlib import Path
-from shlex import quote
-from typing import assert_never
+from datetime import datetime
 
 from stella import limits
-from stella.codec import Word
+from stella.clock import Clock
 from stella.errors import NotInstalled
 from stella.errors import PackageRefused
 from stella.errors import RosterError
 from stella.escape import listed
 from stella.escape import visible
-from stella.manifest.fault import ManifestFault
-from stella.manifest.loop import Power
-from stella.manifest.plugin import PluginManifest
 from stella.manifest.read import Loaded
 from stella.near import suggestion
 from stella.process.program import Program
-from stella.roster.drift import Acceptance
+from stella.roster.cache import Noted
+from stella.roster.cache import note
+from stella.roster.cache import read_noted
 from stella.roster.drift import Accepted
-from stella.roster.drift import Changed
 from stella.roster.drift import NotAccepted
-from stella.roster.drift import barrier
 from stella.roster.drift import check
 from stella.roster.drift import check_for_start
-from stella.roster.drift import explained
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.lock import read_records
-from stella.roster.offer import Offer
 from stella.roster.offer import offer
+from stella.roster.plugin import Plugin
+from stella.roster.plugin import State
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
@@ -51,89 +46,6 @@ from stella.roster.start import accepted_program
 from stella.roster.switch import NOTHING_OFF
 from stella.roster.switch import Off
 from stella.roster.trust import VARIABLE
-
-
-class State(Word):
-    """What `list` calls the acceptance of a plugin [I-61]."""
-
-    OK = "ok"
-    CHANGED = "changed"
-    NOT_ACCEPTED = "not-accepted"
-    OFF = "off"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plugin:
-    """One plugin of the roster; its `manifest.name` is who it is at every gate [I-45].
-
-    `record` is what was accepted, as read with the roster: a later change of it on disk has no
-    effect on a session that holds this [Q-29]. `acceptance` is of that same moment. `offered` is
-    what the next run shows and records because the variable lets it [I-34]; until that is done
-    nothing of the plugin starts. `off` says that settings switch it off [I-43].
-    """
-
-    manifest: PluginManifest
-    warnings: tuple[ManifestFault, ...]
-    scope: Scope
-    directory: Path
-    record: Record | None
-    acceptance: Acceptance
-    notices: tuple[str, ...] = ()
-    offered: Offer | None = None
-    off: bool = False
-
-    @property
-    def name(self) -> str:
-        """The manifest's name [I-45]."""
-        return self.manifest.name
-
-    @property
-    def state(self) -> State:
-        """The word for its acceptance [I-61]."""
-        if self.off:
-            return State.OFF
-        if self.offered is not None:
-            return State.OK
-        match self.acceptance:
-            case Accepted():
-                return State.OK
-            case Changed():
-                return State.CHANGED
-            case NotAccepted():
-                return State.NOT_ACCEPTED
-            case _:
-                assert_never(self.acceptance)
-
-    @property
-    def barrier(self) -> str | None:
-        """Why it may not run and what to do about it, in one line; None when it may [I-30]."""
-        return barrier(self.name, self.acceptance, self.way_out)
-
-    @property
-    def explained(self) -> tuple[str, ...]:
-        """The whole message about a plugin that may not run, line by line [I-31]."""
-        return explained(self.name, self.acceptance, self.way_out)
-
-    @property
-    def way_out(self) -> str:
-        """What a person does about a plugin that is not accepted [I-30, I-34]."""
-        removal = f"`stella plugin remove {self.name}`"
-        scope = "" if self.scope is Scope.PROJECT else " --scope user"
-        if self.record is None:
-            accept = f"`stella plugin accept {self.name}`"
-            if self.scope is Scope.USER:
-                return f"to use it: {accept}"
-            return (
-                f"to use it: {accept}, or `stella trust` for all that this workspace brings, "
-                f"or {VARIABLE}=1 in the environment of one run"
-            )
-        source = quote(visible(self.record.source))
-        return f"{removal}, then `stella plugin install {source}{scope}` to accept it anew"
-
-    @property
-    def pipeline(self) -> str | None:
-        """The name a run selects it by, None when it can be no member of a pipeline [D-8]."""
-        return pipeline_of(self.manifest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,12 +148,6 @@ def together_text(plugins: tuple[Plugin, ...]) -> str:
     )
 
 
-def pipeline_of(manifest: PluginManifest) -> str | None:
-    """Return the name a run selects a plugin by, None when it can be no member [D-8, M-36]."""
-    asked = manifest.loop.holds(Power.POINTS) and manifest.loop.points
-    return manifest.pipeline if asked and manifest.runtime else None
-
-
 def records_changed(roster: Roster, places: Places) -> tuple[str, ...]:
     """Return a notice for each plugin whose record is another on disk by now [Q-29].
 
@@ -258,13 +164,27 @@ def records_changed(roster: Roster, places: Places) -> tuple[str, ...]:
     )
 
 
+def remember(roster: Roster, places: Places, began: datetime, clock: Clock) -> None:
+    """Note what was seen of the accepted trees, so that the next command reads less [I-29].
+
+    Called when a session starts; `began` is a moment before the roster was read. Raises nothing.
+    """
+    for tier in places.tiers:
+        seen = {
+            plugin.directory.name: plugin.acceptance.package
+            for plugin in roster.plugins
+            if plugin.scope is tier.scope and isinstance(plugin.acceptance, Accepted)
+        }
+        note(tier, seen, began, clock)
+
+
 def before_start(plugin: Plugin, lookup: Lookup) -> str | None:
     """Return why no process of a plugin may start now, None when its bytes are the accepted ones.
 
     Asked before every start: compiled files are deleted and the digest is taken anew, against
     the record the roster was read with [I-30, I-32, T-2, Q-29].
     """
-    acceptance = check_for_start(plugin.directory, plugin.record, lookup)
+    acceptance = check_for_start(plugin.directory, plugin.record, lookup, plugin.noted)
     return replace(plugin, acceptance=acceptance).barrier
 
 
@@ -298,7 +218,7 @@ def _tier(
         faulty.append(f"the plugins of the {tier.scope.value} scope are left out: {error}")
         notices.append(faulty[-1])
         return ()
-    records = read_records(tier)
+    records, noted = read_records(tier), read_noted(tier)
     apart = read_records(tier.apart) if by_variable else None
     notices += [*told, *records.notices, *(apart.notices if apart else ())]
     chosen: dict[str, tuple[Standing, Loaded]] = {}
@@ -315,7 +235,8 @@ def _tier(
         chosen[name] = (each, loaded)
     found = []
     for name, (each, loaded) in chosen.items():
-        plugin = _plugin(each, loaded, tier, records.by_name.get(name), lookup)
+        known = (records.by_name.get(name), noted.get(each.directory.name))
+        plugin = _plugin(each, loaded, tier, known, lookup)
         if switched.holds(name, tier.scope):
             plugin = replace(plugin, off=True)
         elif apart is not None and plugin.barrier is not None:
@@ -329,6 +250,7 @@ def _by_the_variable(plugin: Plugin, record: Record | None, lookup: Lookup) -> P
 
     Either its bytes were shown and recorded before, or the next run will do that.
     """
+    plugin = replace(plugin, noted=None)
     if record is not None:
         acceptance = check(plugin.directory, record, lookup)
         if isinstance(acceptance, Accepted):
@@ -359,13 +281,19 @@ def _by_variable(record: Record | None) -> bool:
 
 
 def _plugin(
-    each: Standing, loaded: Loaded, tier: Tier, record: Record | None, lookup: Lookup
+    each: Standing,
+    loaded: Loaded,
+    tier: Tier,
+    known: tuple[Record | None, Noted | None],
+    lookup: Lookup,
 ) -> Plugin:
+    record, noted = known
     return Plugin(
         manifest=loaded.manifest,
         warnings=loaded.warnings,
         scope=tier.scope,
         directory=each.directory,
         record=record,
-        acceptance=check(each.directory, record, lookup),
+        acceptance=check(each.directory, record, lookup, noted),
+        noted=noted,
     )

@@ -18,6 +18,7 @@ import msgspec
 import tomli_w
 
 from stella import codec
+from stella import limits
 from stella.codec import Refused
 from stella.codec import Word
 from stella.errors import RosterError
@@ -26,7 +27,6 @@ from stella.escape import visible
 from stella.roster.items import Items
 from stella.roster.items import digest_of
 from stella.roster.lock import accepted_at
-from stella.roster.private import PrivateFile
 from stella.roster.private import read_private
 from stella.roster.private import write_private
 from stella.roster.scope import claimed
@@ -113,10 +113,10 @@ def trusted_now(workspace: Path, items: Items, moment: datetime) -> Trusted:
 def read_trust_file(home: Path) -> TrustFile:
     """Return what was trusted; nothing that is wrong with the file is an error [D89]."""
     try:
-        data = read_private(_place(home))
-        if data is None:
+        found = read_private(home, home / NAME, limits.LOCK_BYTES)
+        if found is None:
             return TrustFile(by_path={})
-        file = codec.decode(_File, codec.parse_toml(data.decode()))
+        file = codec.decode(_File, codec.parse_toml(found.data.decode()))
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
         said = _notice(home, f"{error}; the file is kept for repair")
         return TrustFile(by_path={}, notices=(said,), damaged=True)
@@ -135,7 +135,7 @@ def put_trusted(home: Path, record: Trusted, *, mark: str) -> str | None:
         _write(home, (*others, codec.plain(record)), mark, damaged=old.damaged)
     if not old.damaged:
         return None
-    aside = f"{_place(home).path}.damaged-{mark}"
+    aside = f"{home / NAME}.damaged-{mark}"
     return f"{old.notices[0]}: it is {visible(aside)} now"
 
 
@@ -175,13 +175,9 @@ def _sorted_out(home: Path, tables: tuple[dict[str, Any], ...]) -> TrustFile:
 
 
 def _notice(home: Path, why: str) -> str:
-    return f"{visible(str(_place(home).path))}: {why}; this trusts nothing"
-
-
-def _place(home: Path) -> PrivateFile:
-    return PrivateFile(home=home, below=(), name=NAME, key=_KEY)
+    return f"{visible(str(home / NAME))}: {why}; this trusts nothing"
 
 
 def _write(home: Path, tables: tuple[dict[str, Any], ...], mark: str, *, damaged: bool) -> None:
     data = tomli_w.dumps({"schema": _Schema.V1.value, "workspace": tables}).encode()
-    write_private(_place(home), data, mark=mark, damaged=damaged)
+    write_private(home, home / NAME, data, token=f"{_KEY}-{mark}", damaged=damaged)

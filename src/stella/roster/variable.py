@@ -13,7 +13,7 @@ from stella.roster import lock
 from stella.roster.drift import difference
 from stella.roster.lock import AcceptedBy
 from stella.roster.place import token
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.roster import Roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope

@@ -24,9 +24,9 @@ from stella.manifest.loop import bound
 from stella.process.program import Program
 from stella.roster.lock import Record
 from stella.roster.lock import read_records
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
+from stella.roster.plugin import State
 from stella.roster.roster import Roster
-from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.roster import together_text
 from stella.roster.scope import Places

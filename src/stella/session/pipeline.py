@@ -17,7 +17,7 @@ from stella.errors import NotAccepted
 from stella.errors import PipelineError
 from stella.manifest.plugin import PluginManifest
 from stella.manifest.stages import program
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.roster import Roster
 from stella.roster.roster import records_changed
 from stella.roster.scope import places

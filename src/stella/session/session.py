@@ -27,6 +27,7 @@ from stella.process.environment import inherited
 from stella.providers.all import open_model
 from stella.providers.keys import KEY_VARIABLES
 from stella.providers.provider import Model
+from stella.roster.roster import remember
 from stella.session.attempts import Attempts
 from stella.session.attempts import reclaim
 from stella.session.broadcast import Broadcast
@@ -102,6 +103,7 @@ async def run_once(
     Raises a `StellaError` when the run is refused before it began: nothing is on disk then.
     """
     root = root_of(options.workspace)
+    began = clock.now()
     stands = standing(options, root)
     refuse_missing(options, stands[1] if stands else None)
     bound = bind(options, root, stands[1] if stands else None)
@@ -111,6 +113,8 @@ async def run_once(
     session = new_session_id(clock)
     listening = hooked(options, *stands, plugins, session=session) if stands else NOBODY
     journal = Journal.create(root, session, clock, redactor)
+    if stands is not None:
+        remember(stands[1], stands[0], began, clock)
     telling = Telling(journal, listeners)
     broadcast = Broadcast(telling, clock, redactor, plugins)
     telling.listen(broadcast.hear)

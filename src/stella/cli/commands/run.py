@@ -35,7 +35,7 @@ from stella.errors import UsageError
 from stella.escape import visible
 from stella.journal.entry import Record
 from stella.roster.left_out import left_out
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.scope import places
 from stella.roster.trust import UNTRUSTED
 from stella.roster.trust import WAY_OUT
