@@ -58,6 +58,11 @@ GLOB_START_CHARS: Final = 128
 MATCHED_CHARS: Final = 16 * KIB
 RECORDS_CHARS: Final = 16_000
 
+# Trust of a workspace [I-52, I-53]
+TRUST_FILES: Final = 2000
+TRUST_BYTES: Final = 32 * MIB
+TRUST_TEXT_BYTES: Final = 256 * KIB
+
 # Processes [T-22 to T-29, T2-42 to T2-44]
 POINT_SECS: Final = 600
 CONVERSATION_BYTES: Final = 8 * MIB

@@ -6,7 +6,7 @@ import pytest
 
 from stella.roster.carried import Carried
 from stella.roster.carried import carried
-from stella.roster.roster import State
+from stella.roster.plugin import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
@@ -69,8 +69,8 @@ def test_nothing_anywhere_is_nothing_to_tell(tmp_path: Path) -> None:
     assert found.notices == ()
 
 
-def test_an_untrusted_workspace_contributes_nothing_and_one_notice(tmp_path: Path) -> None:
-    """P-67, I-51: not one byte is read, so that no file in it can say anything."""
+def test_an_untrusted_workspace_contributes_nothing(tmp_path: Path) -> None:
+    """P-67: not one byte is read, so that no file in it can say anything."""
     here = settled(tmp_path)
     there = here.workspace / ".stella"
     tool(there)
@@ -78,9 +78,7 @@ def test_an_untrusted_workspace_contributes_nothing_and_one_notice(tmp_path: Pat
     tool(here.home, "own_tool")
     found = gathered(here, trusted=False)
     assert names(found) == {"user": ["own_tool"], "workspace": []}
-    [notice] = found.notices
-    assert notice.startswith(f"{there}: tools, rules of this workspace are left out")
-    assert "`stella trust`" in notice
+    assert found.notices == ()
 
 
 def test_a_faulty_file_of_a_person_is_left_out_alone(tmp_path: Path) -> None:

@@ -14,13 +14,12 @@ from typing import Final
 
 from stella.escape import visible
 from stella.files.tree import DIRECTORY
-from stella.roster.content import KINDS
 from stella.roster.content import LEDGERS
 from stella.roster.content import Content
 from stella.roster.content import Told
 from stella.roster.content import read_content
+from stella.roster.plugin import State
 from stella.roster.roster import Roster
-from stella.roster.roster import State
 from stella.roster.scope import Places
 
 STELLA: Final = ".stella"
@@ -46,8 +45,8 @@ class Faulty:
 class Carried:
     """The content of each origin; `plugins` by name, those that may contribute alone [I-31, P-9].
 
-    `faulty` files are left out. `notices` are whole lines about them, about what was passed over
-    in a file, and about what was left out for lack of trust.
+    `faulty` files are left out. `notices` are whole lines about them and about what was passed
+    over in a file.
     """
 
     user: Content
@@ -60,7 +59,8 @@ class Carried:
 def carried(places: Places, roster: Roster, *, trusted: bool) -> Carried:
     """Return the content that counts in a workspace; raises nothing.
 
-    Without trust not one byte of what the workspace carries is read [P-67].
+    Without trust not one byte of what the workspace carries is read [P-67]; that it was left out
+    is told by `left_out`.
     """
     notices: list[str] = []
     faulty: list[Faulty] = []
@@ -69,11 +69,6 @@ def carried(places: Places, roster: Roster, *, trusted: bool) -> Carried:
     workspace = Content(directory=there)
     if trusted:
         workspace = _own(places.workspace, (STELLA,), WORKSPACE, faulty, notices)
-    elif kinds := [kind for kind in KINDS if os.path.lexists(there / kind)]:
-        notices.append(
-            f"{visible(str(there))}: {', '.join(kinds)} of this workspace are left out, because"
-            " it is not trusted; `stella trust` shows what they are and asks"
-        )
     plugins: list[tuple[str, Content]] = []
     for plugin in roster.plugins:
         if plugin.state is State.OK and plugin.ships is not None:

@@ -22,7 +22,7 @@ from stella.roster.carried import WORKSPACE
 from stella.roster.carried import Carried
 from stella.roster.carried import carried
 from stella.roster.content import Content
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.roster import Roster
 from stella.roster.roster import before_start
 from stella.roster.scope import Places
@@ -67,7 +67,7 @@ def extra_of(options: Options, root: Path, where: Places, roster: Roster) -> Ext
     return Extra(
         content=content,
         tools=custom_tools(found, roster, options.env, root),
-        notices=tuple(notices_of(found, content, roster)),
+        notices=tuple(notices_of(found, content)),
     )
 
 
@@ -113,19 +113,16 @@ def custom_tools(
     )
 
 
-def notices_of(found: Iterable[Claim], content: Carried, roster: Roster) -> Iterator[Notice]:
-    """Yield what a person should know of the content that a session does not use."""
+def notices_of(found: Iterable[Claim], content: Carried) -> Iterator[Notice]:
+    """Yield what a person should know of the files that a session does not use.
+
+    What lacks trust or acceptance is told by who looks after that [I-44, I-51].
+    """
     for text in content.notices:
         yield "content", text
     for claim in found:
         if claim.left_out is not None:
             yield "content", f"{claim.place}: left out: {claim.left_out}"
-    for plugin in roster.plugins:
-        manifest = plugin.manifest
-        if plugin.withheld is not None:
-            yield "content", f"{plugin.name}: {plugin.withheld}"
-        elif plugin.barrier and (manifest.tools or manifest.skills or manifest.records):
-            yield "content", plugin.barrier
 
 
 def let_through(env: Mapping[str, str], *, credentials: bool = True) -> frozenset[str]:

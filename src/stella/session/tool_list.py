@@ -6,6 +6,7 @@ started, and nothing of a workspace is read that is not trusted.
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -21,11 +22,13 @@ from stella.roster.content import Told
 from stella.roster.content import read_content
 from stella.roster.content import read_tools
 from stella.roster.listing import printable
+from stella.roster.plugin import State
 from stella.roster.roster import Roster
-from stella.roster.roster import State
 from stella.roster.ships import on_disk
 from stella.session.custom import claims
 from stella.tools.all import TOOLS as BUILTIN
+
+_SWITCHED_OFF: Final = "the plugin is switched off in settings"
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -127,11 +130,11 @@ def _faulty(carried: Carried) -> Iterator[Row]:
 
 def _barred(roster: Roster) -> Iterator[Row]:
     """Yield the tools on disk of each plugin that may contribute none [I-31, P-9]."""
-    for plugin in roster.plugins:
-        if plugin.state is State.OK:
+    for plugin in roster.every:
+        if plugin.state is State.OK and plugin.offered is None:
             continue
         content = on_disk(plugin.directory)
-        why = plugin.barrier or plugin.withheld
+        why = _SWITCHED_OFF if plugin.off else plugin.barrier or plugin.withheld
         for each in content.tools:
             origin, place = f"plugin:{plugin.name}", content.place(each.path)
             yield _row(each.value, origin, place, plugin.state.value, why)

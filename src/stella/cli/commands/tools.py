@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from stella.cli.here import looked_at
+from stella.cli.here import standing_in
 from stella.cli.main import Group
 from stella.cli.page import document
 from stella.cli.page import result
@@ -14,14 +16,13 @@ from stella.cli.page import tell
 from stella.roster.carried import STELLA
 from stella.roster.carried import carried
 from stella.roster.content import TOOLS
-from stella.roster.roster import read_roster
-from stella.roster.scope import places
+from stella.roster.left_out import left_out
+from stella.roster.trust import WAY_OUT
 from stella.session.tool_list import list_json
 from stella.session.tool_list import list_lines
 from stella.session.tool_list import rows
 from stella.session.tool_list import validated
 from stella.settings.ambient import ambient
-from stella.settings.ambient import workspace_of
 
 _WORKSPACE = click.option("--workspace", metavar="DIR", help="Root of the work.")
 
@@ -36,10 +37,13 @@ def command() -> None:
 @_WORKSPACE
 def list_(*, as_json: bool, workspace: str | None) -> None:
     """Print the tools in the order in which they are offered; notices go to standard error."""
-    around = ambient()
-    where = places(around.home, workspace_of(workspace, around))
-    roster = read_roster(where, around.env.get("PATH"))
-    content = carried(where, roster, trusted=False)
+    here = looked_at(workspace)
+    here.tell()
+    roster, trust = here.roster(), here.trust
+    content = carried(here.where, roster, trusted=trust.trusted)
+    if not trust.trusted:
+        for kind in left_out(here.where.workspace):
+            tell(f"notice  {kind}, because it is not trusted ({trust.why}); {WAY_OUT}")
     tell(*(f"notice  {notice}" for notice in content.notices))
     found = rows(content, roster)
     if as_json:
@@ -56,11 +60,10 @@ def validate(directory: str | None, *, workspace: str | None) -> int:
 
     Without DIR it is the workspace's own tools and the person's, as far as there are any.
     """
-    around = ambient()
     if directory is not None:
-        chosen = [around.cwd / Path(directory)]
+        chosen = [ambient().cwd / Path(directory)]
     else:
-        where = places(around.home, workspace_of(workspace, around))
+        _, where = standing_in(workspace)
         own = (where.workspace / STELLA, where.home)
         chosen = [each for each in own if (each / TOOLS).exists()]
     sound = True
