@@ -48,6 +48,11 @@ CACHE_BYTES: Final = 1 * MIB
 CACHE_SETTLED_SECS: Final = 60
 START_READ_BYTES: Final = 4 * MIB
 
+# Trust of a workspace [I-52, I-53]
+TRUST_FILES: Final = 2000
+TRUST_BYTES: Final = 32 * MIB
+TRUST_TEXT_BYTES: Final = 256 * KIB
+
 # Processes [T-22 to T-29, T2-42 to T2-44]
 POINT_SECS: Final = 600
 CONVERSATION_BYTES: Final = 8 * MIB

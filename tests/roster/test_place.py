@@ -21,8 +21,8 @@ from stella.roster.place import STAGING
 from stella.roster.place import clear_leftovers
 from stella.roster.place import refuse_taken
 from stella.roster.place import token
+from stella.roster.plugin import State
 from stella.roster.remove import remove
-from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope

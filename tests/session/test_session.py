@@ -432,8 +432,8 @@ def test_what_a_person_should_know_is_told_before_round_0(tmp_path: Path) -> Non
     before = done.told[: types.index("turn_started")]
     told = [(fact.code, fact.text) for fact in before if isinstance(fact, Noticed)]
     assert [code for code, _ in told] == [
-        "holds_lowered",
         "roster",
+        "holds_lowered",
         "test_command",
         "baseline",
         "baseline",

@@ -14,6 +14,7 @@ from stella.errors import NoTerminal
 
 QUESTIONS: Final = {
     "install": "Install it? [y/N] ",
+    "trust": "Trust this workspace? [y/N] ",
 }
 """The text of every question there is; `--yes` answers it where a command has that flag."""
 

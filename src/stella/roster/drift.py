@@ -85,8 +85,6 @@ def check(
     """
     if record is None:
         return NotAccepted(why="nobody accepted it here")
-    if record.accepted_by is AcceptedBy.ENV:
-        return NotAccepted(why="it was accepted by a variable only, which this release ignores")
     try:
         with tree.opened(directory) as root:
             package = _unread(root, record, noted, read) or tree.installed(root)
@@ -95,7 +93,9 @@ def check(
             consent = _consent(root, directory, package, record, lookup)
     except PackageRefused as error:
         return Changed(why=str(error))
-    paths = _changes(record.files, package)
+    # A folder that was accepted where it stood has the modes of its checkout, not an install's.
+    stood = record.accepted_by in (AcceptedBy.TRUST, AcceptedBy.ENV)
+    paths = _changes(record.files, package, modes=not stood)
     why = None if paths else "a mode or a directory is not as it was"
     return Changed(paths=paths, consent=consent, why=why, package=package)
 
@@ -123,6 +123,15 @@ def explained(name: str, acceptance: Acceptance, way_out: str) -> tuple[str, ...
         return (head,)
     lines = (f"  {line}" for line in acceptance.consent)
     return (head, "consent then (-) and now (+):", *lines)
+
+
+def difference(acceptance: Acceptance) -> tuple[str, ...]:
+    """Return every file that differs and the consent lines that do, one per line [I-34]."""
+    if not isinstance(acceptance, Changed):
+        return ()
+    consent = (f"  {line}" for line in acceptance.consent)
+    grant = ("consent then (-) and now (+):", *consent) if acceptance.consent else ()
+    return tuple(filter(None, (*_first(acceptance.paths), acceptance.why, *grant)))
 
 
 def check_for_start(
@@ -166,7 +175,7 @@ def _sweep(here: int, path: Path, depth: int) -> None:
                     _sweep(below, path / name, depth - 1)
 
 
-def _changes(before: Mapping[str, str], package: Package) -> tuple[str, ...]:
+def _changes(before: Mapping[str, str], package: Package, *, modes: bool) -> tuple[str, ...]:
     found = dict.fromkeys(before, "removed")
     for entry in package.entries:
         # Of directories the record says nothing.
@@ -174,7 +183,7 @@ def _changes(before: Mapping[str, str], package: Package) -> tuple[str, ...]:
         word = "changed" if known else "added"
         if entry.kind not in _INSTALLED_MODES:
             found[entry.path] = f"{word} ({entry.kind.value})"
-        elif entry.mode not in _INSTALLED_MODES[entry.kind]:
+        elif modes and entry.mode not in _INSTALLED_MODES[entry.kind]:
             found[entry.path] = f"{word} (mode)"
         elif entry.kind is Kind.FILE and before.get(entry.path) != package.files[entry.path]:
             found[entry.path] = word

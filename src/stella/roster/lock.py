@@ -7,7 +7,6 @@ is not exactly a record counts as no record and is left for repair, never believ
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -25,20 +24,14 @@ from stella.consent.answer import digest_of
 from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
-from stella.files import tree
-from stella.files.write import TEMPORARY
-from stella.files.write import sync_directory
-from stella.files.write import write_atomic
 from stella.roster.private import read_private
-from stella.roster.scope import CONSENT
+from stella.roster.private import write_private
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
-from stella.roster.scope import kept
 from stella.roster.scope import naming
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_MODE: Final = 0o600
 
 
 class AcceptedBy(Word):
@@ -176,6 +169,11 @@ def _sorted_out(tier: Tier, tables: tuple[dict[str, Any], ...]) -> Records:
         except Refused as error:
             notices.append(_notice(tier, f"[[plugin]] entry {number}: {error}"))
             continue
+        if (record.accepted_by is AcceptedBy.ENV) is not tier.by_variable:
+            # Neither kind ever stands in for the other [Q-3].
+            wrong = f"made by {record.accepted_by.value}, which belongs into another file"
+            notices.append(_notice(tier, f"[[plugin]] entry {number}: {wrong}"))
+            continue
         if record.name in by_name:
             twice.add(record.name)
         by_name[record.name] = record
@@ -209,27 +207,4 @@ def _write(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...],
         file["workspace"] = msgspec.structs.asdict(place)
     data = tomli_w.dumps(file | {"plugin": (*others, *new)}).encode()
     path = tier.record_path
-    if len(data) > limits.LOCK_BYTES:
-        raise RosterError(
-            f"{visible(str(path))}: would have {len(data)} bytes, the limit is {limits.LOCK_BYTES}"
-        )
-    below = () if tier.scope is Scope.USER else (CONSENT,)
-    with kept(tier.home, *below) as directory, naming(path):
-        _clear(directory, tier)
-        if old.damaged:
-            os.rename(
-                path.name,
-                f"{path.name}.damaged-{mark}",
-                src_dir_fd=directory,
-                dst_dir_fd=directory,
-            )
-            sync_directory(directory)
-        write_atomic(directory, path.name, data, _MODE, token=f"{tier.key}-{mark}")
-
-
-def _clear(directory: int, tier: Tier) -> None:
-    """Take away what a killed writer left; only this tier's, whose other writers wait for us."""
-    for name in tree.names_in(directory):
-        if name.startswith(f"{TEMPORARY}{tier.key}-"):
-            with suppress(IsADirectoryError):
-                os.unlink(name, dir_fd=directory)
+    write_private(tier.home, path, data, token=f"{tier.key}-{mark}", damaged=old.damaged)

@@ -1,21 +1,30 @@
-"""Reading a file of the person's home that must be theirs alone [I-26, S2-42].
+"""A file of the person's home that must be theirs alone, read and written [I-26, S2-42].
 
-What others could have written proves nothing, so it is not read at all.
+What others could have written proves nothing, so it is not read at all. What a reader could not
+use is put aside for repair and never overwritten.
 """
 
 import os
 import stat
 from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from stella import limits
 from stella.errors import RosterError
+from stella.escape import visible
 from stella.files import tree
 from stella.files.write import READ
+from stella.files.write import TEMPORARY
+from stella.files.write import sync_directory
+from stella.files.write import write_atomic
+from stella.roster.scope import kept
 from stella.roster.scope import naming
 
 _ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_MODE: Final = 0o600
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -56,3 +65,33 @@ def read_private(home: Path, path: Path, most: int) -> Private | None:
     if len(data) > most:
         raise RosterError(f"the file has more than {most} bytes")
     return Private(data=data, written=found.st_mtime_ns)
+
+
+def write_private(home: Path, path: Path, data: bytes, *, token: str, damaged: bool) -> None:
+    """Put a file in place whole, with mode 0600; the caller keeps other writers away [I-26].
+
+    It stands in the home or one directory below it. `token` is a key of the file's own, so that
+    only its own temporary files are taken away, a dash, and letters of chance. A file that is
+    `damaged` is renamed first and kept for repair. Raises `RosterError`.
+    """
+    key, _, mark = token.rpartition("-")
+    if len(data) > limits.LOCK_BYTES:
+        raise RosterError(
+            f"{visible(str(path))}: would have {len(data)} bytes, the limit is {limits.LOCK_BYTES}"
+        )
+    below = () if path.parent == home else (path.parent.name,)
+    with kept(home, *below) as directory, naming(path):
+        _clear(directory, key)
+        if damaged:
+            aside = f"{path.name}.damaged-{mark}"
+            os.rename(path.name, aside, src_dir_fd=directory, dst_dir_fd=directory)
+            sync_directory(directory)
+        write_atomic(directory, path.name, data, _MODE, token=token)
+
+
+def _clear(directory: int, key: str) -> None:
+    """Take away what a killed writer left; only this file's, whose other writers wait for us."""
+    for name in tree.names_in(directory):
+        if name.startswith(f"{TEMPORARY}{key}-"):
+            with suppress(IsADirectoryError):
+                os.unlink(name, dir_fd=directory)

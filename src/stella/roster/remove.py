@@ -23,6 +23,7 @@ from stella.roster.place import REMOVING
 from stella.roster.place import clear_leftovers
 from stella.roster.place import token
 from stella.roster.scope import Places
+from stella.roster.scope import Scope
 from stella.roster.scope import Tier
 from stella.roster.scope import alone
 from stella.roster.scope import entered
@@ -61,8 +62,8 @@ def remove(name: str, places: Places, clock: Clock) -> Removed:
         mark = token(clock)
         for tier in places.tiers:
             directories += _remove_from(tier, name, mark)
-            if lock.drop(tier, name, mark=mark):
-                records.append(tier.record_path)
+            kept = (tier, tier.apart) if tier.scope is Scope.PROJECT else (tier,)
+            records += [each.record_path for each in kept if lock.drop(each, name, mark=mark)]
     return Removed(directories=tuple(directories), records=tuple(records))
 
 

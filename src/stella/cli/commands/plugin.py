@@ -8,6 +8,9 @@ from pathlib import Path
 
 import click
 
+from stella.cli.here import looked_at
+from stella.cli.here import refuse_session
+from stella.cli.here import standing_in
 from stella.cli.main import Group
 from stella.cli.page import document
 from stella.cli.page import reminder
@@ -16,11 +19,9 @@ from stella.cli.page import tell
 from stella.cli.page import tell_consent
 from stella.cli.prompt import ask
 from stella.clock import SystemClock
-from stella.errors import RosterError
 from stella.escape import visible
 from stella.manifest.oracle import FlipPolicy
 from stella.manifest.plugin import PluginManifest
-from stella.process.environment import SESSION
 from stella.providers.keys import KEY_VARIABLES
 from stella.roster.check import check as check_package
 from stella.roster.check import check_json
@@ -34,14 +35,8 @@ from stella.roster.listing import list_lines
 from stella.roster.listing import show_lines
 from stella.roster.lock import AcceptedBy
 from stella.roster.remove import remove as remove_plugin
-from stella.roster.roster import read_roster
-from stella.roster.scope import Places
 from stella.roster.scope import Scope
-from stella.roster.scope import places
 from stella.roster.start import Lookup
-from stella.settings.ambient import Ambient
-from stella.settings.ambient import ambient
-from stella.settings.ambient import workspace_of
 from stella.wire.points import Call
 
 _WORKSPACE = click.option("--workspace", metavar="DIR", help="Root of the work.")
@@ -65,8 +60,8 @@ def command() -> None:
 @_WORKSPACE
 def install(directory: str, *, scope: str, yes: bool, workspace: str | None) -> None:
     """Show the consent text, ask, copy, record [I-2, I-9]."""
-    around, where = _where(workspace)
-    _refuse_session(around)
+    around, where = standing_in(workspace)
+    refuse_session(around)
     wish = Wish(
         source=around.cwd / Path(directory),
         scope=Scope(scope),
@@ -111,7 +106,7 @@ def _next_step(manifest: PluginManifest) -> Iterable[str]:
 @_WORKSPACE
 def check(directory: str, *, as_json: bool, workspace: str | None) -> int:
     """Print every fault and warning; return 1 when there is a fault [I-64, M-12]."""
-    around, where = _where(workspace)
+    around, where = standing_in(workspace)
     source = around.cwd / Path(directory)
     checked = check_package(source, where, around.env.get("PATH"))
     if as_json:
@@ -126,8 +121,9 @@ def check(directory: str, *, as_json: bool, workspace: str | None) -> int:
 @_WORKSPACE
 def list_(*, as_json: bool, workspace: str | None) -> None:
     """Print the roster; notices go to standard error and change no exit code [I-60]."""
-    around, where = _where(workspace)
-    roster = read_roster(where, around.env.get("PATH"))
+    here = looked_at(workspace)
+    roster = here.roster()
+    here.tell()
     tell(*(f"notice  {notice}" for notice in roster.notices))
     if as_json:
         document(list_json(roster))
@@ -140,10 +136,10 @@ def list_(*, as_json: bool, workspace: str | None) -> None:
 @_WORKSPACE
 def show(name: str, *, workspace: str | None) -> None:
     """Print the consent text, the record, the state and the files [I-63]."""
-    around, where = _where(workspace)
-    path_value = around.env.get("PATH")
-    plugin = read_roster(where, path_value).plugin(name)
-    result(*show_lines(plugin, Lookup(path_value=path_value, workspace=where.workspace)))
+    here = looked_at(workspace)
+    here.tell()
+    lookup = Lookup(path_value=here.around.env.get("PATH"), workspace=here.where.workspace)
+    result(*show_lines(here.roster().plugin(name), lookup))
 
 
 @command.command(help="Remove a plugin, every copy of it.")
@@ -151,28 +147,10 @@ def show(name: str, *, workspace: str | None) -> None:
 @_WORKSPACE
 def remove(name: str, *, workspace: str | None) -> None:
     """Remove the directories and the records; what is gone is gone [I-66]."""
-    around, where = _where(workspace)
-    _refuse_session(around)
+    around, where = standing_in(workspace)
+    refuse_session(around)
     removed = remove_plugin(name, where, SystemClock())
     for directory in removed.directories:
         result(f"removed {visible(str(directory))}")
     for record in removed.records:
         result(f"dropped the record in {visible(str(record))}")
-
-
-def _refuse_session(around: Ambient) -> None:
-    """Refuse a command that a tool call of a session runs: consent is a person's [I-9].
-
-    The tools tell their children which session they belong to. A child can take that out of its
-    environment again, so this is a bar and no wall; the wall is the permission gate.
-    """
-    if session := around.env.get(SESSION):
-        raise RosterError(
-            f"{SESSION} is set ({visible(session)}): a running session cannot change what a person"
-            " accepted; run it from your own shell"
-        )
-
-
-def _where(workspace: str | None) -> tuple[Ambient, Places]:
-    around = ambient()
-    return around, places(around.home, workspace_of(workspace, around))
