@@ -225,8 +225,8 @@ def test_names_and_paths_of_a_package_are_told_and_do_nothing(where: Place, tmp_
     shows(where, "plugin", "check", str(evil / "good"), code=0, mark="good")
     where.install(evil / "good")
     shows(where, "plugin", "show", "good", code=0)
-    for command in ("show", "remove"):
-        shows(where, "plugin", command, NAME, code=1)
+    for verb in ("show", "remove"):
+        shows(where, "plugin", verb, NAME, code=1)
 
 
 @pytest.mark.behaviour("C76")
