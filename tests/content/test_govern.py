@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from stella import limits
 from stella.content.govern import Governed
 from stella.content.govern import Rank
 from stella.content.record import Record
@@ -307,3 +308,17 @@ def test_a_record_is_told_by_whose_it_is() -> None:
     (each,) = governed([record("a\nb")]).steering
     assert each.told == "the person's record a b"
     assert replace(each, rank=Rank.PLUGIN, plugin="p").whose == "the plugin p's"
+
+
+def test_notices_of_one_owner_hide_none_of_another() -> None:
+    """[P-50] The first of many are told, and how many more there are."""
+
+    def notices(number: int) -> tuple[str, ...]:
+        many = [record(f"p{at}", "x\ny") for at in range(number)]
+        return governed([], [], {"p": many, "q": [record("q", "x\ny")]}).notices
+
+    exact = notices(limits.IGNORED_SHOWN)
+    assert len(exact) == limits.IGNORED_SHOWN + 1
+    more = notices(limits.IGNORED_SHOWN + 1)
+    assert more[limits.IGNORED_SHOWN] == "the plugin p's records: 1 more notice"
+    assert more[-1].startswith("the plugin q's record q")

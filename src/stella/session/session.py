@@ -49,6 +49,8 @@ from stella.session.result import RunResult
 from stella.session.result import broken_off
 from stella.session.result import exit_code_of
 from stella.session.result import result_of
+from stella.session.steered import Steered
+from stella.session.steered import steered
 from stella.session.telling import Listener
 from stella.session.telling import Telling
 from stella.session.workshop import Workshop
@@ -106,6 +108,7 @@ async def run_once(
     plugins = enabled(options, root, stands[1]) if stands else ()
     redactor = redactor_of(options.env)
     session = new_session_id(clock)
+    said = steered(root, stands, trusted=options.trusted)
     listening = hooked(options, *stands, plugins, session=session) if stands else NOBODY
     journal = Journal.create(root, session, clock, redactor)
     telling = Telling(journal, listeners)
@@ -116,6 +119,7 @@ async def run_once(
         root=root,
         bound=bound,
         hooked=listening,
+        steered=said,
         model=model,
         models=models,
         clock=clock,
@@ -141,6 +145,7 @@ class _Opened:
     root: Path
     bound: Bound | None
     hooked: Hooked
+    steered: Steered
     model: Model
     models: Mapping[str, Model]
     clock: Clock
@@ -163,6 +168,7 @@ class _Opened:
             path_value=self.options.env.get("PATH", ""),
             umask=self.options.umask,
             hooked=self.hooked,
+            steered=self.steered,
         )
 
 
@@ -221,7 +227,8 @@ async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     opened.broadcast.start()
     context = await drive.follow(session_text(_hooks(opened), "new"))
     prefix = opened.workshop.introduce(hands, seat=WORKER, context=context)
-    for code, notice in (*(opened.bound.notices if opened.bound else ()), *opened.hooked.notices):
+    bound_notices = opened.bound.notices if opened.bound else ()
+    for code, notice in (*bound_notices, *opened.hooked.notices, *opened.steered.notices):
         opened.telling.once(code, notice)
     shop, bound = opened.workshop, opened.bound
     workspaces = Workspaces(opened.root, path_value=shop.path_value, clock=opened.clock)
@@ -263,6 +270,7 @@ def _setup(opened: _Opened, hands: Hands) -> RunSetup:
         host_max_holds=options.pipeline.max_holds if options.pipeline else 0,
         test_command=bool(options.pipeline and options.pipeline.test_command),
         hooks=opened.hooked.listeners,
+        joining=opened.steered.joining(options.prompt),
     )
 
 
