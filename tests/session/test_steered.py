@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from tests.making.skills import carries
 from tests.making.skills import skill_file
 
 DEPLOY = "Deploy the staging cluster"
-SCOPED = {"steering": {"force": "may", "applies_to": {"tasks": ["deploy"]}}}
+SCOPED: dict[str, Any] = {"steering": {"force": "may", "applies_to": {"tasks": ["deploy"]}}}
 
 
 def read(here: Places, *, trusted: bool = True) -> Steered:
