@@ -25,15 +25,15 @@ def test_the_workspace_goes_before_the_person_and_a_plugin_takes_a_free_name() -
         ("user", "a"),
         ("workspace", "b"),
         ("workspace", "c"),
-        ("plugin p", "d"),
-        ("plugin p", "f"),
-        ("plugin q", "e"),
+        ("plugin:p", "d"),
+        ("plugin:p", "f"),
+        ("plugin:q", "e"),
     ]
     assert [(each.path, each.reason) for each in every if each.reason is not None] == [
-        ("~/b", "the name b is that of w/b (workspace)"),
-        ("p/c", "the name c is that of w/c (workspace)"),
-        ("q/a", "the name a is that of ~/a (user)"),
-        ("q/d", "the name d is that of p/d (plugin p)"),
+        ("~/b", "the name b is that of w/b"),
+        ("p/c", "the name c is that of w/c"),
+        ("q/a", "the name a is that of ~/a"),
+        ("q/d", "the name d is that of p/d"),
     ]
     assert [each.plugin for each in every if each.skill.slug == "f"] == ["p"]
 

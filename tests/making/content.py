@@ -33,10 +33,10 @@ def rules(folder: Path, lineage: str = "shop-fix", file: str = "shop.toml") -> P
     return put(folder / "rules" / file, RULES.format(name=lineage))
 
 
-def put(path: Path, text: str, mode: int = 0o644) -> Path:
+def put(path: Path, data: str | bytes, mode: int = 0o644) -> Path:
     """Write a file, its directories included."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
     path.chmod(mode)
     return path
 

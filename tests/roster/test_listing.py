@@ -1,6 +1,7 @@
 """What `list` and `show` say is safe to read, exact to parse, and about this very tree."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stella import codec
+from stella.files.tree import Package
+from stella.manifest.plugin import PluginManifest
+from stella.roster.carried import carried
+from stella.roster.drift import Accepted
+from stella.roster.install import Installed
 from stella.roster.listing import list_json
 from stella.roster.listing import list_lines
 from stella.roster.listing import printable
@@ -15,9 +21,15 @@ from stella.roster.listing import row
 from stella.roster.listing import show_lines
 from stella.roster.roster import Plugin
 from stella.roster.roster import Roster
+from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
+from stella.roster.ships import accepted_ships
+from tests.making.content import bundle
+from tests.making.content import rules
+from tests.making.content import skill
+from tests.making.content import tool
 from tests.making.packages import lookup
 from tests.making.packages import meter
 from tests.making.packages import notes
@@ -119,17 +131,60 @@ def test_the_array_says_what_is_wrong_and_which_tree_it_is_about(tmp_path: Path)
     assert "added more" in judge["notices"][0]
 
 
-def test_declared_content_of_a_plugin_nobody_accepted_is_named(tmp_path: Path) -> None:
-    """I-62: sorted; nothing of it is used."""
+@pytest.mark.behaviour("I-60")
+def test_what_stands_on_disk_is_listed_sorted_with_a_mark_when_it_is_not_declared(
+    tmp_path: Path,
+) -> None:
+    """I-60, I-62, K-69: also of a plugin that may not use it."""
     here = settled(tmp_path)
-    manifest = 'name = "{name}"\n' + "".join(
-        f'[[tools]]\nname = "{name}"\ndescription = "d"\n' for name in ("zip", "add")
-    )
-    manifest += '[[skills]]\nslug = "s"\ndescription = "d"\n'
-    manifest += '[[records]]\nlineage = "l"\nstatement = "t"\n'
-    notes(here.tier(Scope.USER).path / "notes", manifest=manifest)
-    ships = row(read_roster(here, None).plugin("notes")).ships
-    assert (ships.tools, ships.skills, ships.records) == (("add", "zip"), ("s",), ("l",))
+    root = bundle(here.tier(Scope.USER).path / "pack", "pack", tools=("zip", "add"))
+    skill(root, "loose\u202e")
+    rules(root, "l")
+    roster = read_roster(here, None)
+    ships = row(roster.plugin("pack")).ships
+    assert (ships.tools, ships.skills, ships.records) == (("add", "zip"), ("loose\u202e",), ("l",))
+    lines = list_lines(roster, frozenset())
+    assert [line.strip() for line in lines if "ships" in line] == [
+        "ships tools: add, zip",
+        "ships skills: loose\\u{202E} (not declared)",
+        "ships records: l (not declared)",
+    ]
+    assert lines[0] == "pack  user  none  not-accepted"
+    root.rename(root.parent / "gone")
+    assert row(roster.plugin("pack")).ships.tools == ()
+
+
+@pytest.mark.behaviour("K-69")
+def test_a_tool_put_into_an_installed_package_counts_for_nothing(tmp_path: Path) -> None:
+    """I-31, I-61: the list shows it, marked, and nothing of the package is used."""
+    here = settled(tmp_path)
+    done = put(bundle(tmp_path / "pack", "pack", tools=("own_tool",)), here)
+    tool(done.directory, "extra")
+    roster = read_roster(here, None)
+    lines = list_lines(roster, frozenset())
+    assert lines[0] == "pack  project  none  changed"
+    assert "  ships tools: extra (not declared), own_tool" in lines
+    assert carried(here, roster, trusted=True).plugins == ()
+
+
+def test_a_withheld_plugin_says_why(tmp_path: Path) -> None:
+    """P-9, I-63."""
+    here = settled(tmp_path)
+    plugin = read(here, put(bundle(tmp_path / "pack", "pack", tools=("one_tool",)), here))
+    missing = PluginManifest(name="pack")
+    withheld = replace(plugin, ships=accepted_ships(plugin.directory, missing, package_of(plugin)))
+    assert withheld.state is State.WITHHELD
+    assert withheld.barrier is None
+    assert any("what it ships is withheld: " in line for line in show_lines(withheld, lookup(here)))
+
+
+def read(here: Places, done: Installed) -> Plugin:
+    return read_roster(here, None).plugin(done.manifest.name)
+
+
+def package_of(plugin: Plugin) -> Package:
+    assert isinstance(plugin.acceptance, Accepted)
+    return plugin.acceptance.package
 
 
 def test_the_array_is_exact_and_of_printable_ascii(tmp_path: Path) -> None:

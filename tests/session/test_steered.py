@@ -9,6 +9,7 @@ import pytest
 
 from stella import limits
 from stella.content.approvals import Schema
+from stella.roster.carried import carried
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.session.steered import NOTHING
@@ -30,8 +31,8 @@ SCOPED: dict[str, Any] = {"steering": {"force": "may", "applies_to": {"tasks": [
 
 
 def read(here: Places, *, trusted: bool = True) -> Steered:
-    roster = read_roster(here, None)
-    return steered(here.workspace, (here, roster), trusted=trusted)
+    content = carried(here, read_roster(here, None), trusted=trusted)
+    return steered(here.workspace, here, content, trusted=trusted)
 
 
 def rules(folder: Path, *records: Table) -> None:
@@ -96,8 +97,9 @@ def test_an_untrusted_workspace_brings_nothing(tmp_path: Path) -> None:
     assert len(trusted.guards) == 1
     assert (untrusted.agents, untrusted.pinned, untrusted.guards) == ("", "", ())
     assert untrusted.joining("deploy to staging") is None
-    assert [code for code, _ in untrusted.notices] == ["agents_left_out", "content_left_out"]
-    assert all("not trusted" in text for _, text in untrusted.notices)
+    (notice,) = untrusted.notices
+    assert notice[0] == "agents_left_out"
+    assert "not trusted" in notice[1]
 
 
 def promotions(digest: str) -> str:
@@ -166,14 +168,12 @@ def test_guards_are_armed_by_the_persons_file(tmp_path: Path) -> None:
     assert [guard.lineage for guard in read(here).guards] == ["theirs"]
 
 
-def test_a_faulty_file_is_told_and_hides_no_other(tmp_path: Path) -> None:
+def test_a_faulty_file_hides_no_other(tmp_path: Path) -> None:
     """[P-31]"""
     here = settled(tmp_path)
     put(here.home / "skills" / "bad" / "SKILL.md", "nothing")
     skill_file(here.home, "one", DEPLOY, "Do it so.")
-    found = read(here)
-    assert len(texts(found, "content_left_out")) == 1
-    assert "Do it so." in joined(found, "deploy to staging")
+    assert "Do it so." in joined(read(here), "deploy to staging")
 
 
 # ── AGENTS.md ─────────────────────────────────────────────────────────────────────────
@@ -227,6 +227,7 @@ def test_where_a_person_has_no_places_the_workspaces_text_alone_is_read(tmp_path
     here = settled(tmp_path)
     put(here.workspace / "AGENTS.md", "Be kind.\n")
     rules(here.workspace / ".stella", record())
-    found = steered(here.workspace, None, trusted=True)
+    found = steered(here.workspace, None, None, trusted=True)
     assert found == Steered(agents="## AGENTS.md\n\nBe kind.")
-    assert steered(settled(tmp_path / "other").workspace, None, trusted=False) == NOTHING
+    other = settled(tmp_path / "other").workspace
+    assert steered(other, None, None, trusted=False) == NOTHING

@@ -17,16 +17,17 @@ from stella.session.workshop import tools_digest
 from stella.tools.all import TOOLS
 from tests.making.records import governed
 from tests.making.records import guarded
+from tests.making.sessions import Line
 from tests.making.sessions import project
 from tests.making.sessions import script
 from tests.session.test_telling import telling
 
 
-def workshop(folder: Path) -> Workshop:
+def workshop(folder: Path, *replies: Line) -> Workshop:
     """The means of a session whose worker and planner are two scripts."""
     clock = SystemClock()
     folder.mkdir(parents=True, exist_ok=True)
-    worker = open_model(f"script:{script(folder / 'worker.jsonl')}", clock=clock)
+    worker = open_model(f"script:{script(folder / 'worker.jsonl', *replies)}", clock=clock)
     planner = open_model(f"script:{script(folder / 'planner.jsonl')}", clock=clock)
     return Workshop(
         telling=telling(folder / "told"),

@@ -17,7 +17,7 @@ Skills = Sequence[tuple[str, Skill]]
 class Offer:
     """One skill that could be read, its origin and path, and why it is not used, if so.
 
-    `plugin` is None for a skill of the person or the workspace.
+    `origin` is `user`, `workspace` or `plugin:<name>`; `plugin` is None for the first two.
     """
 
     origin: str
@@ -49,7 +49,7 @@ def offers(
         for path, skill in skills:
             other = chosen.get(skill.slug)
             offer = Offer(
-                origin=f"plugin {visible(name)}",
+                origin=f"plugin:{name}",
                 path=path,
                 skill=skill,
                 plugin=name,
@@ -61,4 +61,4 @@ def offers(
 
 
 def _taken(by: Offer) -> str:
-    return f"the name {brief(by.skill.slug)} is that of {visible(by.path)} ({by.origin})"
+    return f"the name {brief(by.skill.slug)} is that of {visible(by.path)}"

@@ -24,18 +24,36 @@ from stella.roster.roster import State
 from stella.roster.scope import Places
 
 STELLA: Final = ".stella"
+USER: Final = "user"
+WORKSPACE: Final = "workspace"
+"""Where content of no plugin comes from, by the directory alone [P-14]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faulty:
+    """One thing that is wrong with a file of the person (`user`) or of the workspace.
+
+    `kind` is the directory it is about, `place` the whole path, fit for a line.
+    """
+
+    origin: str
+    kind: str
+    place: str
+    says: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
     """The content of each origin; `plugins` by name, those that may contribute alone [I-31, P-9].
 
-    `notices` are whole lines about what was left out or passed over.
+    `faulty` files are left out. `notices` are whole lines about them, about what was passed over
+    in a file, and about what was left out for lack of trust.
     """
 
     user: Content
     workspace: Content
     plugins: tuple[tuple[str, Content], ...]
+    faulty: tuple[Faulty, ...]
     notices: tuple[str, ...]
 
 
@@ -45,11 +63,12 @@ def carried(places: Places, roster: Roster, *, trusted: bool) -> Carried:
     Without trust not one byte of what the workspace carries is read [P-67].
     """
     notices: list[str] = []
-    user = _own(places.home, (), notices)
+    faulty: list[Faulty] = []
+    user = _own(places.home, (), USER, faulty, notices)
     there = places.workspace / STELLA
     workspace = Content(directory=there)
     if trusted:
-        workspace = _own(places.workspace, (STELLA,), notices)
+        workspace = _own(places.workspace, (STELLA,), WORKSPACE, faulty, notices)
     elif kinds := [kind for kind in KINDS if os.path.lexists(there / kind)]:
         notices.append(
             f"{visible(str(there))}: {', '.join(kinds)} of this workspace are left out, because"
@@ -60,11 +79,23 @@ def carried(places: Places, roster: Roster, *, trusted: bool) -> Carried:
         if plugin.state is State.OK and plugin.ships is not None:
             plugins.append((plugin.name, plugin.ships.content))
             notices += _lines(plugin.directory, plugin.ships.notes)
-    return Carried(user=user, workspace=workspace, plugins=tuple(plugins), notices=tuple(notices))
+    return Carried(
+        user=user,
+        workspace=workspace,
+        plugins=tuple(plugins),
+        faulty=tuple(faulty),
+        notices=(*(f"{each.place}: {each.says}; left out" for each in faulty), *notices),
+    )
 
 
-def _own(anchor: Path, steps: tuple[str, ...], notices: list[str]) -> Content:
-    """Return what a folder of a person or a workspace carries; its faults become notices."""
+def _own(
+    anchor: Path,
+    steps: tuple[str, ...],
+    origin: str,
+    faulty: list[Faulty],
+    notices: list[str],
+) -> Content:
+    """Return what a folder of a person or a workspace carries; adds what is wrong with it."""
     place = anchor.joinpath(*steps)
     with ExitStack() as held:
         here: int | None = None
@@ -79,7 +110,15 @@ def _own(anchor: Path, steps: tuple[str, ...], notices: list[str]) -> Content:
             held.callback(os.close, here)
         assert here is not None  # noqa: S101  # the anchor is one of the steps
         found = read_content(here, place, skipped=LEDGERS)
-    notices += (f"{line}; left out" for line in _lines(place, found.faults))
+    faulty += (
+        Faulty(
+            origin=origin,
+            kind=each.path.partition("/")[0],
+            place=found.content.place(each.path),
+            says=each.says,
+        )
+        for each in found.faults
+    )
     notices += _lines(place, found.notes)
     return found.content
 

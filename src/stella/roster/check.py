@@ -218,6 +218,7 @@ class _Check:
         odd = (
             *(("P-8", "TextDiffers", each) for each in shipped.warnings),
             *(("P-11", "PassedOver", str(each)) for each in shipped.notes),
+            *(("P-15", "DoubtfulProgram", each) for each in shipped.doubts),
             *(("P-4", "NeverLoaded", each) for each in shipped.inert),
         )
         return tuple(_fault(PackageRefused(says, rule, word)) for rule, word, says in odd)

@@ -118,6 +118,15 @@ def read_content(
     return reader.found()
 
 
+def read_tools(root: int, directory: Path) -> Found:
+    """Return the tools of one open folder of tool files, their paths as from its parent [P-10]."""
+    reader = _Reader(directory.parent, frozenset(), None, limits.CONTENT_ENTRIES)
+    for name in reader.names(root, ""):
+        if _kind(f"{TOOLS}/{name}"):
+            reader.meet(root, f"{TOOLS}/{name}", depth=2)
+    return reader.found()
+
+
 @dataclass(slots=True)
 class _Reader:
     """One look at a directory: what was met so far."""

@@ -25,6 +25,7 @@ from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
+from stella.roster.cache import Noted
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.scope import naming
@@ -69,10 +70,18 @@ class NotAccepted:
 Acceptance = Accepted | Changed | NotAccepted
 
 
-def check(directory: Path, record: Record | None, lookup: Lookup) -> Acceptance:
+def check(
+    directory: Path,
+    record: Record | None,
+    lookup: Lookup,
+    noted: Noted | None = None,
+    *,
+    read: int = 0,
+) -> Acceptance:
     """Return whether what stands in `directory` is what `record` says was accepted [I-30].
 
-    Reads the whole tree and writes nothing. Without a record nothing is read.
+    Reads the whole tree and writes nothing. Without a record nothing is read. `noted` may stand
+    in for reading a tree of more than `read` bytes that is as it was [I-29].
     """
     if record is None:
         return NotAccepted(why="nobody accepted it here")
@@ -80,7 +89,7 @@ def check(directory: Path, record: Record | None, lookup: Lookup) -> Acceptance:
         return NotAccepted(why="it was accepted by a variable only, which this release ignores")
     try:
         with tree.opened(directory) as root:
-            package = tree.installed(root)
+            package = _unread(root, record, noted, read) or tree.installed(root)
             if package.digest == record.digest:
                 return Accepted(package=package)
             consent = _consent(root, directory, package, record, lookup)
@@ -116,15 +125,31 @@ def explained(name: str, acceptance: Acceptance, way_out: str) -> tuple[str, ...
     return (head, "consent then (-) and now (+):", *lines)
 
 
-def check_for_start(directory: Path, record: Record | None, lookup: Lookup) -> Acceptance:
-    """Return what `check` does, after deleting compiled files nobody accepted [I-32, T-9]."""
+def check_for_start(
+    directory: Path, record: Record | None, lookup: Lookup, noted: Noted | None = None
+) -> Acceptance:
+    """Return what `check` does, after deleting compiled files nobody accepted [I-32, T-9].
+
+    A tree of up to `limits.START_READ_BYTES` is read whatever is noted, which costs less than
+    the start: on some file systems a write through an old mapping changes no time.
+    """
     if record is not None:
         try:
             with tree.opened(directory) as root:
                 _sweep(root, directory, limits.PACKAGE_DEPTH)
         except RosterError as error:
             return Changed(why=str(error))
-    return check(directory, record, lookup)
+    return check(directory, record, lookup, noted, read=limits.START_READ_BYTES)
+
+
+def _unread(root: int, record: Record, noted: Noted | None, read: int) -> Package | None:
+    """Return the accepted tree when the system says that it is the one that was noted [I-29]."""
+    if noted is None or noted.digest != record.digest:
+        return None
+    package = tree.looked(root, record.files)
+    if package.state != noted.state or sum(entry.size for entry in package.entries) <= read:
+        return None
+    return package if package.digest == record.digest else None
 
 
 def _sweep(here: int, path: Path, depth: int) -> None:

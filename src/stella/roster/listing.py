@@ -23,11 +23,14 @@ from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.runtime import Runtime
 from stella.process.environment import withheld
+from stella.roster.content import Content
 from stella.roster.drift import Accepted
 from stella.roster.drift import Changed
 from stella.roster.lock import Record
+from stella.roster.reconcile import identities
 from stella.roster.roster import Plugin
 from stella.roster.roster import Roster
+from stella.roster.ships import on_disk
 from stella.roster.start import Lookup
 from stella.roster.start import accepted_program
 from stella.roster.start import replaced
@@ -48,7 +51,7 @@ class RuntimeRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class ShipsRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The identities a plugin declares to ship [I-62]; none can be installed in this release."""
+    """The identities that stand on disk in a plugin, sorted [I-60, I-62]."""
 
     tools: tuple[str, ...]
     skills: tuple[str, ...]
@@ -110,11 +113,7 @@ def row(plugin: Plugin) -> Row:
         runtime=None
         if runtime is None
         else RuntimeRow(argv=runtime.argv, timeout_secs=runtime.timeout_secs, env=runtime.env),
-        ships=ShipsRow(
-            tools=tuple(sorted(tool.name for tool in manifest.tools)),
-            skills=tuple(sorted(skill.slug for skill in manifest.skills)),
-            records=tuple(sorted(record.lineage for record in manifest.records)),
-        ),
+        ships=ShipsRow(**identities(_content(plugin))),
         digest=None if package is None else package.digest,
         notices=plugin.notices,
     )
@@ -170,7 +169,29 @@ def _listed(plugin: Plugin) -> Iterable[str]:
     if manifest.description:
         yield f"  {visible(manifest.description)}"
     yield f"  {visible(str(plugin.directory))}"
+    yield from _ships(plugin)
     yield f"  runs: {_runs(manifest.runtime)}"
+
+
+def _ships(plugin: Plugin) -> Iterable[str]:
+    """Yield a line for each kind that stands on disk, what is not declared marked [I-60]."""
+    manifest = plugin.manifest
+    declared = {
+        "tools": {each.name.strip() for each in manifest.tools},
+        "skills": {each.slug.strip() for each in manifest.skills},
+        "records": {each.lineage.strip() for each in manifest.records},
+    }
+    for table, names in identities(_content(plugin)).items():
+        marked = (
+            visible(name) if name in declared[table] else f"{visible(name)} (not declared)"
+            for name in names
+        )
+        if names:
+            yield f"  ships {table}: {', '.join(marked)}"
+
+
+def _content(plugin: Plugin) -> Content:
+    return on_disk(plugin.directory) if plugin.ships is None else plugin.ships.content
 
 
 def _runs(runtime: Runtime | None) -> str:
@@ -220,6 +241,8 @@ def _recorded(record: Record | None) -> Iterable[str]:
 def _standing(plugin: Plugin) -> Iterable[str]:
     yield f"state: {plugin.state.value}"
     yield from (f"  {line}" for line in plugin.explained)
+    if plugin.withheld is not None:
+        yield f"  {plugin.withheld}"
 
 
 def _package(plugin: Plugin) -> Package | None:

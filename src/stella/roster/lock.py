@@ -6,9 +6,7 @@ is not exactly a record counts as no record and is left for repair, never believ
 
 import os
 import re
-import stat
 from collections.abc import Mapping
-from contextlib import ExitStack
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,10 +26,10 @@ from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
 from stella.files import tree
-from stella.files.write import READ
 from stella.files.write import TEMPORARY
 from stella.files.write import sync_directory
 from stella.files.write import write_atomic
+from stella.roster.private import read_private
 from stella.roster.scope import CONSENT
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
@@ -40,9 +38,7 @@ from stella.roster.scope import naming
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _MODE: Final = 0o600
-_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 class AcceptedBy(Word):
@@ -136,11 +132,11 @@ def read_records(tier: Tier) -> Records:
     [I-26, I-27, S2-42].
     """
     try:
-        data = _read(tier)
-        if data is None:
+        found = read_private(tier.home, tier.record_path, limits.LOCK_BYTES)
+        if found is None:
             return Records(by_name={})
         here = _place(tier)
-        file = codec.decode(_File, codec.parse_toml(data.decode()))
+        file = codec.decode(_File, codec.parse_toml(found.data.decode()))
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
         return Records(by_name={}, notices=(_notice(tier, str(error)),), damaged=True)
     if file.workspace != here:
@@ -194,33 +190,6 @@ def _notice(tier: Tier, why: str) -> str:
         f"{visible(str(tier.record_path))}: {why}; this counts as nothing accepted: remove the "
         "plugins it was about with `stella plugin remove NAME` and install them again"
     )
-
-
-def _read(tier: Tier) -> bytes | None:
-    """Return the bytes of a tier's file, None without one; `RosterError` when it is not private."""
-    path = tier.record_path
-    with ExitStack() as held:
-        try:
-            here = held.enter_context(tree.held(os.open(tier.home, _ANCHOR)))
-            if tier.scope is Scope.PROJECT:
-                here = held.enter_context(tree.held(os.open(CONSENT, tree.DIRECTORY, dir_fd=here)))
-            file = held.enter_context(tree.held(os.open(path.name, READ, dir_fd=here)))
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise RosterError(error.strerror or str(error)) from error
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-            raise RosterError("expected a regular file with one name")
-        if found.st_uid != os.geteuid():
-            raise RosterError("the file belongs to somebody else")
-        if found.st_mode & _OTHERS_WRITE:
-            raise RosterError("others may write the file, so it proves nothing; see chmod 600")
-        with naming(path):
-            data = tree.content(file, limits.LOCK_BYTES + 1)
-    if len(data) > limits.LOCK_BYTES:
-        raise RosterError(f"the file has more than {limits.LOCK_BYTES} bytes")
-    return data
 
 
 def _place(tier: Tier) -> _Place | None:

@@ -8,11 +8,13 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from shlex import quote
 from typing import Final
 from typing import assert_never
 
+from stella.clock import Clock
 from stella.codec import Word
 from stella.errors import NotInstalled
 from stella.errors import RosterError
@@ -24,6 +26,9 @@ from stella.manifest.read import Loaded
 from stella.manifest.read import Unloadable
 from stella.near import suggestion
 from stella.process.program import Program
+from stella.roster.cache import Noted
+from stella.roster.cache import note
+from stella.roster.cache import read_noted
 from stella.roster.drift import Acceptance
 from stella.roster.drift import Accepted
 from stella.roster.drift import Changed
@@ -70,7 +75,8 @@ class Plugin:
 
     `record` is what was accepted, as read with the roster: a later change of it on disk has no
     effect on a session that holds this [Q-29]. `acceptance` is of that same moment, and so is
-    `ships`, which is None unless the bytes are the accepted ones [I-31].
+    `ships`, which is None unless the bytes are the accepted ones [I-31]. `noted` is what an
+    earlier session saw of the tree, if that may stand in for reading it [I-29].
     """
 
     manifest: PluginManifest
@@ -81,6 +87,7 @@ class Plugin:
     acceptance: Acceptance
     ships: Ships | None = None
     notices: tuple[str, ...] = ()
+    noted: Noted | None = None
 
     @property
     def name(self) -> str:
@@ -193,13 +200,27 @@ def records_changed(roster: Roster, places: Places) -> tuple[str, ...]:
     )
 
 
+def remember(roster: Roster, places: Places, began: datetime, clock: Clock) -> None:
+    """Note what was seen of the accepted trees, so that the next command reads less [I-29].
+
+    Called when a session starts; `began` is a moment before the roster was read. Raises nothing.
+    """
+    for tier in places.tiers:
+        seen = {
+            plugin.directory.name: plugin.acceptance.package
+            for plugin in roster.plugins
+            if plugin.scope is tier.scope and isinstance(plugin.acceptance, Accepted)
+        }
+        note(tier, seen, began, clock)
+
+
 def before_start(plugin: Plugin, lookup: Lookup) -> str | None:
     """Return why no process of a plugin may start now, None when its bytes are the accepted ones.
 
     Asked before every start: compiled files are deleted and the digest is taken anew, against
     the record the roster was read with [I-30, I-32, T-2, Q-29].
     """
-    acceptance = check_for_start(plugin.directory, plugin.record, lookup)
+    acceptance = check_for_start(plugin.directory, plugin.record, lookup, plugin.noted)
     return replace(plugin, acceptance=acceptance).barrier
 
 
@@ -229,7 +250,7 @@ def _tier(tier: Tier, lookup: Lookup, notices: list[str]) -> Iterable[Plugin]:
     except RosterError as error:
         notices.append(f"the plugins of the {tier.scope.value} scope are left out: {error}")
         return ()
-    records = read_records(tier)
+    records, noted = read_records(tier), read_noted(tier)
     notices += [*told, *records.notices]
     chosen: dict[str, tuple[Standing, Loaded]] = {}
     for each in standing:
@@ -244,7 +265,13 @@ def _tier(tier: Tier, lookup: Lookup, notices: list[str]) -> Iterable[Plugin]:
             )
         chosen[name] = (each, loaded)
     return [
-        _plugin(each, loaded, tier, records.by_name.get(name), lookup)
+        _plugin(
+            each,
+            loaded,
+            tier,
+            (records.by_name.get(name), noted.get(each.directory.name)),
+            lookup,
+        )
         for name, (each, loaded) in chosen.items()
     ]
 
@@ -272,9 +299,14 @@ def _usable(each: Standing, notices: list[str]) -> Loaded | None:
 
 
 def _plugin(
-    each: Standing, loaded: Loaded, tier: Tier, record: Record | None, lookup: Lookup
+    each: Standing,
+    loaded: Loaded,
+    tier: Tier,
+    known: tuple[Record | None, Noted | None],
+    lookup: Lookup,
 ) -> Plugin:
-    acceptance = check(each.directory, record, lookup)
+    record, noted = known
+    acceptance = check(each.directory, record, lookup, noted)
     accepted = acceptance.package if isinstance(acceptance, Accepted) else None
     plugin = Plugin(
         manifest=loaded.manifest,
@@ -286,6 +318,7 @@ def _plugin(
         ships=None
         if accepted is None
         else accepted_ships(each.directory, loaded.manifest, accepted),
+        noted=noted,
     )
     withheld = plugin.withheld and f"{plugin.name}: {plugin.withheld}"
     said = tuple(filter(None, (plugin.barrier, withheld)))

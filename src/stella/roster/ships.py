@@ -12,6 +12,9 @@ from stella.escape import visible
 from stella.files import tree
 from stella.files.tree import Package
 from stella.manifest.plugin import PluginManifest
+from stella.roster.commands import doubtful
+from stella.roster.commands import unstartable
+from stella.roster.content import KINDS
 from stella.roster.content import Content
 from stella.roster.content import Found
 from stella.roster.content import Told
@@ -27,13 +30,14 @@ class Ships:
     """What a package ships; with `findings` it may contribute none of it [P-9].
 
     `warnings` are texts that are not the declared ones [P-8], `notes` what was passed over in
-    a file.
+    a file, `doubts` what may keep a tool from starting.
     """
 
     content: Content
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[Told, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def withheld(self) -> str | None:
@@ -50,6 +54,7 @@ class Ships:
         return (
             *(f"warning: {each}" for each in self.warnings),
             *(f"warning: {each}" for each in self.notes),
+            *(f"warning: {each}" for each in self.doubts),
             *(f"note: {each}" for each in self.inert),
         )
 
@@ -69,19 +74,40 @@ def ships(root: int, directory: Path, manifest: PluginManifest, package: Package
     and a file with others is a finding.
     """
     found = read_content(root, directory, expected=package.files)
-    return _judged(manifest, found)
+    content = found.content
+    return Ships(
+        content=content,
+        findings=(*reconcile(manifest, found), *unstartable(content, package, directory)),
+        warnings=texts_differ(manifest, content),
+        notes=found.notes,
+        doubts=tuple(doubtful(content, package, directory, root)),
+    )
 
 
 def accepted_ships(directory: Path, manifest: PluginManifest, package: Package) -> Ships:
-    """Return what an installed package ships, whose accepted bytes are `package` [P-9]."""
+    """Return what an installed package ships, whose accepted bytes are `package` [P-9].
+
+    Of one without such files nothing is opened: most plugins are programs.
+    """
+    if not any(entry.path in KINDS for entry in package.entries):
+        nothing = Found(content=Content(directory=directory))
+        return Ships(content=nothing.content, findings=reconcile(manifest, nothing))
     try:
         with tree.opened(directory) as root:
             return ships(root, directory, manifest, package)
     except PackageRefused as error:
-        gone = Found(
-            content=Content(directory=directory), faults=(Told(path=".", says=str(error)),)
-        )
-        return _judged(manifest, gone)
+        content = Content(directory=directory)
+        gone = Found(content=content, faults=(Told(path=".", says=str(error)),))
+        return Ships(content=content, findings=reconcile(manifest, gone))
+
+
+def on_disk(directory: Path) -> Content:
+    """Return the content that stands in an installed package, accepted or not [I-60]."""
+    try:
+        with tree.opened(directory) as root:
+            return read_content(root, directory).content
+    except PackageRefused:
+        return Content(directory=directory)
 
 
 def refuse_unreconciled(shipped: Ships) -> None:
@@ -89,12 +115,3 @@ def refuse_unreconciled(shipped: Ships) -> None:
     if shipped.findings:
         first = shipped.findings[0]
         raise PackageRefused(report(shipped.findings), first.rule, first.word)
-
-
-def _judged(manifest: PluginManifest, found: Found) -> Ships:
-    return Ships(
-        content=found.content,
-        findings=reconcile(manifest, found),
-        warnings=texts_differ(manifest, found.content),
-        notes=found.notes,
-    )

@@ -16,6 +16,7 @@ from pathlib import Path
 from stella import codec
 from stella.authority.decision import Contribution
 from stella.authority.decision import Opinion
+from stella.authority.gate import CAPABILITY
 from stella.authority.gate import Denied
 from stella.authority.gate import Mode
 from stella.authority.gate import Permit
@@ -230,27 +231,37 @@ class Hands:
         output = await self.toolbox.run(prepared, permit)
         return output, self.clock.ticks() - began
 
+    def _principal(self, prepared: Prepared) -> str:
+        """Return whose call it is: a plugin's tool is called by the plugin [A-41, I-45]."""
+        plugin = prepared.contract.plugin
+        return self.principal if plugin is None else f"plugin:{plugin}"
+
     def _judged(self, prepared: Prepared, ruling: Permit | Denied, question: AskGate) -> CallJudged:
         """Return the record of a decision, with everybody who was consulted [A-8, A-37]."""
         denied = ruling if isinstance(ruling, Denied) else None
         by = "mode" if denied is None else denied.by
         given = question.call.input
-        mode = Opinion(
-            rule=f"mode {self.mode.value}",
-            source="mode",
-            contribution=Contribution.DENY
-            if denied is not None and denied.cause == "mode"
-            else Contribution.ALLOW,
-        )
+        hosts = [
+            Opinion(
+                rule=f"mode {self.mode.value}",
+                source="mode",
+                contribution=Contribution.DENY
+                if denied is not None and denied.cause == "mode"
+                else Contribution.ALLOW,
+            )
+        ]
+        if by == CAPABILITY:
+            name = f"{CAPABILITY} {prepared.contract.name}"
+            hosts.insert(0, Opinion(rule=name, source=by, contribution=Contribution.DENY))
         return CallJudged(
             call_id=prepared.call_id,
             tool=prepared.contract.name,
-            principal=self.principal,
+            principal=self._principal(prepared),
             risk=prepared.risk.value,
             decision="allow" if denied is None else "deny",
             cause=None if denied is None else denied.cause,
             chain=question.chain,
-            trace=tuple(_row(each, by) for each in (*question.opinions, mode)),
+            trace=tuple(_row(each, by) for each in (*question.opinions, *hosts)),
             given=given if question.chain and isinstance(given, dict) else None,
         )
 

@@ -25,7 +25,6 @@ from stella.roster.lock import Record
 from stella.roster.lock import read_records
 from stella.roster.roster import Plugin
 from stella.roster.roster import Roster
-from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import places
@@ -107,12 +106,12 @@ def hooked(
     asked = {
         each.plugin.name: _accepted(each, ceiling)
         for each in plugins
-        if each.plugin.state is State.OK
+        if each.plugin.barrier is None
     }
     known = {plugin.name: plugin for plugin in roster.plugins}
     for name, records in _by_name(where).items():
         plugin = known.get(name)
-        if plugin is None or plugin.state is not State.OK:
+        if plugin is None or plugin.barrier is not None:
             asked[name] = _barred(records, plugin, root, ceiling)
     inorder = [asked[name] for name in sorted(asked)]
     return Hooked(

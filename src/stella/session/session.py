@@ -26,9 +26,13 @@ from stella.process.environment import inherited
 from stella.providers.all import open_model
 from stella.providers.keys import KEY_VARIABLES
 from stella.providers.provider import Model
+from stella.roster.roster import remember
 from stella.session.attempts import Attempts
 from stella.session.attempts import reclaim
 from stella.session.broadcast import Broadcast
+from stella.session.custom import Extra
+from stella.session.custom import extra_of
+from stella.session.custom import let_through
 from stella.session.drive import Drive
 from stella.session.enabled import enabled
 from stella.session.enabled import redactor_of
@@ -102,15 +106,19 @@ async def run_once(
     Raises a `StellaError` when the run is refused before it began: nothing is on disk then.
     """
     root = root_of(options.workspace)
+    began = clock.now()
     stands = standing(options, root)
     bound = bind(options, root, stands[1] if stands else None)
     model, models = _models(options, bound, clock)
     plugins = enabled(options, root, stands[1]) if stands else ()
     redactor = redactor_of(options.env)
     session = new_session_id(clock)
-    said = steered(root, stands, trusted=options.trusted)
+    extra = extra_of(options, root, *stands) if stands else Extra()
+    said = steered(root, stands[0] if stands else None, extra.content, trusted=options.trusted)
     listening = hooked(options, *stands, plugins, session=session) if stands else NOBODY
     journal = Journal.create(root, session, clock, redactor)
+    if stands is not None:
+        remember(stands[1], stands[0], began, clock)
     telling = Telling(journal, listeners)
     broadcast = Broadcast(telling, clock, redactor, plugins)
     telling.listen(broadcast.hear)
@@ -125,6 +133,7 @@ async def run_once(
         clock=clock,
         telling=telling,
         broadcast=broadcast,
+        extra=extra,
     )
     try:
         await _sweep(opened)
@@ -151,6 +160,7 @@ class _Opened:
     clock: Clock
     telling: Telling
     broadcast: Broadcast
+    extra: Extra
 
     @property
     def session(self) -> str:
@@ -169,6 +179,7 @@ class _Opened:
             umask=self.options.umask,
             hooked=self.hooked,
             steered=self.steered,
+            tools=(*TOOLS, *self.extra.tools),
         )
 
 
@@ -205,7 +216,7 @@ async def _run(opened: _Opened, on_drive: OnDrive) -> tuple[RunEnd, str | None]:
     """
     shop, bound = opened.workshop, opened.bound
     granting = bound.granting if bound else None
-    with shop.hands(opened.root, TOOLS, opened.options.principal, granting) as hands:
+    with shop.hands(opened.root, shop.tools, opened.options.principal, granting) as hands:
         drive = Drive(opened.telling, hands, opened.broadcast.hurry)
         on_drive(drive)
         try:
@@ -228,7 +239,8 @@ async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     context = await drive.follow(session_text(_hooks(opened), "new"))
     prefix = opened.workshop.introduce(hands, seat=WORKER, context=context)
     bound_notices = opened.bound.notices if opened.bound else ()
-    for code, notice in (*bound_notices, *opened.hooked.notices, *opened.steered.notices):
+    more = (*opened.hooked.notices, *opened.extra.notices, *opened.steered.notices)
+    for code, notice in (*bound_notices, *more):
         opened.telling.once(code, notice)
     shop, bound = opened.workshop, opened.bound
     workspaces = Workspaces(opened.root, path_value=shop.path_value, clock=opened.clock)
@@ -304,9 +316,7 @@ def _limits(options: Options) -> dict[str, Any]:
 
 
 def _child_environment(options: Options) -> dict[str, str]:
-    let_through = options.env.get("STELLA_SUBPROCESS_ENV_ALLOW", "")
-    allowed = frozenset(name.strip() for name in let_through.split(",") if name.strip())
-    return inherited(options.env, KEY_VARIABLES, allowed)
+    return inherited(options.env, KEY_VARIABLES, let_through(options.env))
 
 
 def _run_ended(telling: Telling, end: RunEnd) -> None:

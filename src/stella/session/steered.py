@@ -29,12 +29,10 @@ from stella.errors import PackageRefused
 from stella.escape import visible
 from stella.files import tree
 from stella.roster.carried import Carried
-from stella.roster.carried import carried
 from stella.roster.content import Content
 from stella.roster.content import Placed
 from stella.roster.grants import Grants
 from stella.roster.grants import read_grants
-from stella.roster.roster import Roster
 from stella.roster.scope import Places
 from stella.session.selection import Notice
 from stella.turn.facts import MessageAppended
@@ -85,19 +83,20 @@ NOTHING: Final = Steered()
 """A session to which nobody says anything."""
 
 
-def steered(root: Path, stands: tuple[Places, Roster] | None, *, trusted: bool) -> Steered:
+def steered(
+    root: Path, places: Places | None, content: Carried | None, *, trusted: bool
+) -> Steered:
     """Return what steers a session in a canonical workspace `root`. Raises nothing.
 
-    Without places no folder is read; an untrusted workspace brings nothing [P-67, Q-2].
+    `content` is what was read for the session; what was left out of it is told already. Without
+    places there is none; an untrusted workspace brings nothing [P-67, Q-2].
     """
     agents, notices = _agents(root, trusted=trusted)
-    if stands is None:
+    if places is None or content is None:
         return Steered(agents=agents, notices=notices)
-    places, roster = stands
-    found = carried(places, roster, trusted=trusted)
     grants = read_grants(places, trusted=trusted)
-    governed = _governed(found, grants)
-    offered = _offered(found)
+    governed = _governed(content, grants)
+    offered = offered_by(content)
     return Steered(
         agents=agents,
         pinned=guarded(pinned_text(governed.steering)),
@@ -105,7 +104,6 @@ def steered(root: Path, stands: tuple[Places, Roster] | None, *, trusted: bool) 
         governed=governed,
         notices=(
             *notices,
-            *(("content_left_out", text) for text in found.notices),
             *(("guards_not_granted", text) for text in grants.notices),
             *_shadowed(offered),
             *(("record_found", text) for text in governed.notices),
@@ -113,7 +111,9 @@ def steered(root: Path, stands: tuple[Places, Roster] | None, *, trusted: bool) 
     )
 
 
-def _offered(found: Carried) -> tuple[Offer, ...]:
+def offered_by(found: Carried) -> tuple[Offer, ...]:
+    """Return every skill that could be read, and whose of two with one name is used [P-33]."""
+
     def skills(content: Content) -> Skills:
         return _listed(content, content.skills)
 

@@ -32,6 +32,7 @@ from stella.session.steered import Steered
 from stella.session.telling import Telling
 from stella.session.watching import Granting
 from stella.session.watching import Watching
+from stella.tools.all import TOOLS
 from stella.tools.paths import held_root
 from stella.tools.seen import Seen
 from stella.tools.tool import Offered
@@ -45,6 +46,7 @@ from stella.turn.prompt import system_prompt
 class Workshop:
     """The means of one session; `models` are those of the seats that have one of their own.
 
+    `tools` are all that the lead is offered [P-14].
     `environment` is the children's, already without what they must not see [T2-45]; `path_value`
     is where the host looks programs up.
     """
@@ -59,6 +61,7 @@ class Workshop:
     models: Mapping[str, Model] = field(default_factory=dict)
     hooked: Hooked = NOBODY
     steered: Steered = NOTHING
+    tools: tuple[Offered, ...] = TOOLS
 
     @property
     def session(self) -> str:
@@ -168,7 +171,7 @@ def _offered(hands: Hands) -> tuple[OfferedTool, ...]:
     return tuple(
         OfferedTool(
             name=c.name,
-            origin=c.provenance.value,
+            origin=c.origin,
             risk=c.risk.value,
             read_only=c.read_only,
             description=c.description,

@@ -1,0 +1,66 @@
+"""A file that others could have written is not read."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from stella.errors import RosterError
+from stella.roster.private import read_private
+from tests.making.child import NOBODY
+
+
+def written(root: Path, data: bytes = b"words") -> Path:
+    """A private file one directory below a home."""
+    path = root / "below" / "file"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    path.chmod(0o600)
+    return path
+
+
+def refusal(root: Path, path: Path, most: int = 100) -> str:
+    with pytest.raises(RosterError) as caught:
+        read_private(root, path, most)
+    return str(caught.value)
+
+
+def test_a_private_file_is_read_with_the_time_it_was_written(tmp_path: Path) -> None:
+    """[I-26, I-29]"""
+    path = written(tmp_path)
+    os.utime(path, ns=(1, 2_000_000_003))
+    found = read_private(tmp_path, path, 5)
+    assert found is not None
+    assert (found.data, found.written) == (b"words", 2_000_000_003)
+
+
+def test_a_file_that_is_not_there_is_none(tmp_path: Path) -> None:
+    assert read_private(tmp_path, tmp_path / "none", 5) is None
+    assert read_private(tmp_path, tmp_path / "none" / "file", 5) is None
+    assert read_private(tmp_path / "nowhere", tmp_path / "nowhere" / "file", 5) is None
+
+
+def test_what_others_could_have_written_is_refused(tmp_path: Path) -> None:
+    """A32, S2-42: open to others, another owner, a second name, another kind, a link, a flood."""
+    path = written(tmp_path)
+    for mode in (0o620, 0o602):
+        path.chmod(mode)
+        assert "others may write the file" in refusal(tmp_path, path)
+    path.chmod(0o600)
+    assert refusal(tmp_path, path, 4) == "the file has more than 4 bytes"
+    os.chown(path, NOBODY, NOBODY)
+    assert refusal(tmp_path, path) == "the file belongs to somebody else"
+    os.chown(path, os.geteuid(), os.getegid())
+    os.link(path, tmp_path / "second")
+    assert refusal(tmp_path, path) == "expected a regular file with one name"
+    path.unlink()
+    os.mkfifo(path)
+    assert refusal(tmp_path, path) == "expected a regular file with one name"
+    path.unlink()
+    path.symlink_to(tmp_path / "second")
+    assert "symbolic links" in refusal(tmp_path, path)
+    path.unlink()
+    path.parent.rmdir()
+    (tmp_path / "real").mkdir()
+    path.parent.symlink_to("real")
+    assert "directory" in refusal(tmp_path, path)
