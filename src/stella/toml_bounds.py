@@ -14,14 +14,18 @@ from stella import limits
 
 # Possessive throughout, and an unclosed string runs to its end: no character is read twice.
 # `|(?!)` ends a possessive group where its last try began, on every Python.
-_BASIC: Final = r'"(?:[^"\\\n]|\\[^\n]|(?!))*+"?'
-_LITERAL: Final = r"'[^'\n]*+'?"
+_BASIC: Final = r'"(?:[^"\\\n]|\\[^\n]|(?!))*+"?+'
+_LITERAL: Final = r"'[^'\n]*+'?+"
 _PART: Final = rf"(?:{_BASIC}|{_LITERAL}|[A-Za-z0-9_+-]++)"
 _KEY: Final = rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART}|(?!))*+"
+_COMMENT: Final = r"#[^\n]*+"
+_LONG_BASIC: Final = r'"""(?:[^"\\]|\\.|"(?!"")|(?!))*+(?:"{3,5}|\\?\Z)'
+_LONG_LITERAL: Final = r"'''(?:[^']|'(?!'')|(?!))*+(?:'{3,5}|\Z)"
+# What no bound is about, as much of it as follows: few looks at a text that holds nothing else.
+_WORD: Final = rf"(?:{_BASIC}|{_LITERAL}|[A-Za-z0-9_+-]{{1,32}}+(?![A-Za-z0-9_+-]))(?![ \t]*+\.)"
+_PLAIN: Final = rf"[=,\n]|[ \t]++(?!\[)|{_COMMENT}|{_LONG_BASIC}|{_LONG_LITERAL}|{_WORD}"
 _TOKEN: Final = re.compile(
-    r"#[^\n]*+"
-    r'|"""(?:[^"\\]|\\.|"(?!"")|(?!))*+(?:"{3,5}|\\?\Z)'
-    r"|'''(?:[^']|'(?!'')|(?!))*+(?:'{3,5}|\Z)"
+    rf"(?:{_PLAIN}|(?!))++"
     rf"|(?P<header>^[ \t]*+\[{{1,2}}[ \t]*+)(?P<named>{_KEY})"
     rf"|(?P<key>{_KEY})"
     r"|(?P<open>[\[{])"
