@@ -161,6 +161,8 @@ def _owned(rank: Rank, sets: Sets, plugin: str | None = None) -> list[Standing]:
     found = [
         _looked_at(rank, record, path, plugin) for path, rules in sets for record in rules.records
     ]
+    if rank is Rank.PLUGIN:
+        found = list(_bounded(found))
     replaced: dict[str, Standing] = {}
     for each in found:
         older = each.record.supersedes_record_id
@@ -198,6 +200,19 @@ def _looked_at(rank: Rank, record: Record, path: str, plugin: str | None) -> Sta
         findings=found,
         reason=reason,
     )
+
+
+def _bounded(found: Iterable[Standing]) -> Iterator[Standing]:
+    """Yield a plugin's records, idle those whose globs are too many: each costs every prompt."""
+    globs = 0
+    for each in found:
+        steering = each.record.steering
+        own = len(steering.applies_to.paths) if steering and each.reason is None else 0
+        if own and globs + own > limits.PLUGIN_GLOBS:
+            yield each.without(f"its plugin names more than {limits.PLUGIN_GLOBS} globs with it")
+        else:
+            globs += own
+            yield each
 
 
 def _ids(each: Standing) -> set[str]:

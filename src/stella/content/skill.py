@@ -14,6 +14,7 @@ from typing import TypeVar
 from stella import limits
 from stella.codec import Word
 from stella.content.reading import Reading
+from stella.content.reading import first_of
 from stella.escape import brief
 from stella.escape import visible
 from stella.near import suggestion
@@ -151,7 +152,7 @@ class _Sheet:
         if not body:
             faults.append("the body behind the frontmatter is empty")
         if faults:
-            return Reading(value=None, faults=tuple(faults), notes=tuple(self.notes))
+            return Reading(value=None, faults=tuple(faults), notes=first_of(self.notes))
         skill = Skill(
             slug=directory,
             description=description,
@@ -163,7 +164,7 @@ class _Sheet:
             model=self.text("model"),
             effort=self.word("effort", Effort),
         )
-        return Reading(value=skill, notes=tuple(self.notes))
+        return Reading(value=skill, notes=first_of(self.notes))
 
     def text(self, key: str) -> str | None:
         """Return a text, None where there is none; a list is none."""
