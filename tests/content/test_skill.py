@@ -1,5 +1,6 @@
 """A skill file: its small grammar, what is required, what falls back."""
 
+import os
 from typing import Any
 
 import pytest
@@ -86,6 +87,12 @@ def test_a_skill_without_a_description_or_a_body_is_none() -> None:
 
 def test_a_directory_without_a_visible_name_is_no_skill() -> None:
     assert read_skill(skill("description: d"), " ").faults == ("name: the directory has none",)
+
+
+def test_a_directory_whose_name_is_no_text_is_no_skill() -> None:
+    """[P-31] Nothing could write such a name down."""
+    reading = read_skill(skill("description: d"), os.fsdecode(b"a\xff"))
+    assert reading.faults == ('name: the directory\'s, "a\\u{DCFF}", is not UTF-8',)
 
 
 def test_the_bytes_of_a_skill_are_bounded() -> None:

@@ -76,6 +76,7 @@ _KEYS: Final = frozenset(
     ("name", "description", "domains", "origin", "context", _ALLOWED, "model", "effort")
 )
 _BREAK: Final = re.compile(r"\r?\n")
+_HALF: Final = re.compile("[\ud800-\udfff]")  # how a path holds a byte that is no UTF-8
 _COMMAS: Final = re.compile(r",")
 _GAPS: Final = re.compile(r"[,\s]")
 
@@ -145,6 +146,8 @@ class _Sheet:
         faults: list[str] = []
         if not visible(directory):
             faults.append("name: the directory has none")
+        elif _HALF.search(directory):
+            faults.append(f'name: the directory\'s, "{brief(directory)}", is not UTF-8')
         elif name is not None and name != directory:
             faults.append(f'name: "{brief(name)}" is not the directory\'s, "{brief(directory)}"')
         if not visible(description):
