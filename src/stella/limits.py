@@ -56,7 +56,9 @@ TOKEN_CHARS: Final = 4
 STATEMENT_CHARS: Final = 600
 GLOB_START_CHARS: Final = 128
 MATCHED_CHARS: Final = 16 * KIB
+PLUGIN_GLOBS: Final = 1000
 RECORDS_CHARS: Final = 16_000
+AGENTS_CHARS: Final = 16_000
 
 # Trust of a workspace [I-52, I-53]
 TRUST_FILES: Final = 2000
@@ -206,6 +208,7 @@ REPLY_CALLS: Final = 256
 # Content of packages and folders [P-3, P-10, P-18]
 CONTENT_BYTES: Final = 256 * KIB
 CONTENT_ENTRIES: Final = 20_000
+CONTENT_TOTAL_BYTES: Final = 2 * MIB
 TOOL_NAME_CHARS: Final = 64
 TOOL_MS_DEFAULT: Final = 30_000
 TOOL_MS_MAX: Final = 600_000

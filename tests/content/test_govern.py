@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from stella import limits
 from stella.content.govern import Governed
 from stella.content.govern import Rank
 from stella.content.record import Record
@@ -302,8 +303,40 @@ def test_no_record_of_a_plugin_changes_what_the_person_and_the_repository_say(
     assert not any(each.armed for each in found.steering if each.rank is Rank.PLUGIN)
 
 
+def test_a_plugin_has_a_number_of_globs_and_the_person_has_any() -> None:
+    """[P-50, P-51] Each is held against each path of each prompt; what is beyond is told."""
+
+    def globs(lineage: str, number: int) -> Table:
+        paths = [f"src/{at}*" for at in range(number)]
+        return record(lineage, steering={"force": "may", "applies_to": {"paths": paths}})
+
+    most = limits.PLUGIN_GLOBS
+    tables = [globs("a", most - 1), globs("b", 2), globs("c", 1), record("d"), globs("e", 1)]
+    found = governed([], [], {"p": tables, "q": [globs("q", most)]})
+    assert steers(found) == [("p", "a"), ("p", "c"), ("p", "d"), ("q", "q")]
+    why = f"its plugin names more than {most} globs with it"
+    assert [each.reason for each in found.idle] == [why, why]
+    assert any(why in notice for notice in found.notices)
+    mine = governed([globs("a", most), globs("b", 2)], [globs("c", most + 1)])
+    assert len(mine.steering) == 3
+
+
 def test_a_record_is_told_by_whose_it_is() -> None:
     """[C-3] A lineage cannot forge a line."""
     (each,) = governed([record("a\nb")]).steering
     assert each.told == "the person's record a b"
     assert replace(each, rank=Rank.PLUGIN, plugin="p").whose == "the plugin p's"
+
+
+def test_notices_of_one_owner_hide_none_of_another() -> None:
+    """[P-50] The first of many are told, and how many more there are."""
+
+    def notices(number: int) -> tuple[str, ...]:
+        many = [record(f"p{at}", "x\ny") for at in range(number)]
+        return governed([], [], {"p": many, "q": [record("q", "x\ny")]}).notices
+
+    exact = notices(limits.IGNORED_SHOWN)
+    assert len(exact) == limits.IGNORED_SHOWN + 1
+    more = notices(limits.IGNORED_SHOWN + 1)
+    assert more[limits.IGNORED_SHOWN] == "the plugin p's records: 1 more notice"
+    assert more[-1].startswith("the plugin q's record q")

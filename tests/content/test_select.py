@@ -90,6 +90,7 @@ def test_a_skill_without_a_term_of_its_own_fits_by_its_domain_alone() -> None:
         ({"keywords": ["error log"]}, "the Error Logs of today", True),
         ({"keywords": ["c++"]}, "a C++ header", True),
         ({"keywords": ["c++"]}, "a gcc++ header", False),
+        ({"keywords": ["c++"]}, "a c header", False),
         ({"keywords": [" "]}, "anything", False),
         ({"paths": ["src/*"]}, "look at src/a.py", True),
         ({"paths": ["./src/*.py"]}, "look at `./src/x/a.py`.", True),

@@ -1,5 +1,6 @@
 """A skill file: its small grammar, what is required, what falls back."""
 
+import os
 from typing import Any
 
 import pytest
@@ -88,12 +89,78 @@ def test_a_directory_without_a_visible_name_is_no_skill() -> None:
     assert read_skill(skill("description: d"), " ").faults == ("name: the directory has none",)
 
 
+def test_a_directory_whose_name_is_no_text_is_no_skill() -> None:
+    """[P-31] Nothing could write such a name down."""
+    reading = read_skill(skill("description: d"), os.fsdecode(b"a\xff"))
+    assert reading.faults == ('name: the directory\'s, "a\\u{DCFF}", is not UTF-8',)
+
+
 def test_the_bytes_of_a_skill_are_bounded() -> None:
     """[P-30] At the limit it is read, one byte more is refused."""
     whole = skill("description: d")
     whole += b"x" * (limits.CONTENT_BYTES - len(whole))
     assert read_skill(whole, "notes").value is not None
     assert "more than" in read_skill(whole + b"x", "notes").faults[0]
+
+
+def test_a_skill_full_of_nonsense_is_told_in_a_few_lines() -> None:
+    """[P-31] One note for each line would bury every other notice."""
+    lines = ["nonsense"] * (limits.IGNORED_SHOWN + 3)
+    reading = read_skill(skill(*lines, "description: d"), "notes")
+    assert reading.value is not None
+    assert reading.notes[0] == 'line 2: expected "key: value", passed over'
+    assert reading.notes[limits.IGNORED_SHOWN :] == ("3 more notes",)
+    assert read_skill(skill(*lines), "notes").notes == reading.notes
+
+
+HOSTILE = [
+    "description: &a [*a, *a]",
+    "description: !!python/object/apply:os.system [touch x]",
+    "<<: *a",
+    "- - - -",
+    "a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]",
+    "description: |",
+    "description: {" + "{" * 1000,
+    "description: " + "[" * 100_000,
+    "? complex",
+    "%YAML 1.2",
+    "name:\n- notes\n- other",
+]
+
+
+@pytest.mark.parametrize("line", HOSTILE)
+def test_front_matter_is_no_yaml_so_nothing_is_expanded_built_or_run(line: str) -> None:
+    """[P-30] An anchor, a tag, a merge, a block, deep nesting: text, and nothing more."""
+    reading = read_skill(skill("description: first", *line.split("\n")), "notes")
+    found = reading.value
+    assert found is not None, reading.faults
+    written = line.removeprefix("description: ") if line.startswith("description") else "first"
+    assert found.description == written
+    assert (found.slug, found.body, found.domains, found.allowed_tools) == ("notes", BODY, (), None)
+    assert all(note.isprintable() for note in reading.notes)
+
+
+def test_a_key_that_stands_twice_cannot_hide_the_one_that_counts() -> None:
+    """[P-31, P-5] The last one counts, it is told, and a name is checked all the same."""
+    twice = read_skill(skill("description: kind", "description: rude"), "notes")
+    assert twice.value is not None
+    assert twice.value.description == "rude"
+    assert twice.notes == ("line 3: description stands twice, the last one counts",)
+    named = read_skill(skill("name: notes", "name: other", "description: d"), "notes")
+    assert named.faults == ('name: "other" is not the directory\'s, "notes"',)
+
+
+@pytest.mark.parametrize(
+    "sign", ["\x00", "\x1b[2J", "\u202e", "\x85", "\u2028", "\r", "\U000e0041"]
+)
+def test_no_sign_of_a_value_begins_a_line_or_reaches_a_terminal(sign: str) -> None:
+    """[P-30, C-3] A value ends where its line does, and what is told of it is one line."""
+    reading = read_skill(skill(f"effort: low{sign}name: other", "description: d"), "notes")
+    assert reading.value is not None, reading.faults
+    assert reading.value.effort is None
+    (note,) = reading.notes
+    assert note.isprintable()
+    assert sign not in note
 
 
 def test_bytes_that_are_no_text_are_refused_with_their_place() -> None:

@@ -135,6 +135,12 @@ def test_a_byte_order_mark_at_the_beginning_is_passed_over() -> None:
 
 
 @pytest.mark.behaviour("P-11")
+def test_a_tool_full_of_unknown_keys_is_told_in_a_few_lines() -> None:
+    """[P-11] limits.IGNORED_SHOWN and how many more there are."""
+    keys = "".join(f"key{at} = 1\n" for at in range(limits.IGNORED_SHOWN + 2))
+    assert read_tool(text(more=keys)).notes[limits.IGNORED_SHOWN :] == ("2 more notes",)
+
+
 def test_unknown_keys_are_notes_with_the_near_word() -> None:
     reading = read_tool(text(more='timeout = 1\ntimout_ms = 2\nx = "y"\n'))
     assert reading.value is not None

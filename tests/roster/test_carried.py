@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from stella import limits
 from stella.roster.carried import Carried
 from stella.roster.carried import carried
 from stella.roster.plugin import State
@@ -94,6 +95,25 @@ def test_a_faulty_file_of_a_person_is_left_out_alone(tmp_path: Path) -> None:
     assert found.notices[1] == (
         f'{here.home}/tools/good.toml: the key "color" is unknown and ignored'
     )
+
+
+def test_notes_of_one_plugin_hide_none_of_another(tmp_path: Path) -> None:
+    """[P-31] The first of many are told, and how many more there are."""
+    here = settled(tmp_path)
+    for name, number in (("many", limits.IGNORED_SHOWN + 2), ("one", 1)):
+        slugs = tuple(f"{name}{at:02}" for at in range(number))
+        package = bundle(tmp_path / name, name, skills=slugs)
+        for slug in slugs:
+            put(package / "skills" / slug / "SKILL.md", SKILL_WITH_A_NOTE)
+        install(package, here)
+    there = here.workspace / ".stella/plugins"
+    notices = gathered(here).notices
+    assert len(notices) == limits.IGNORED_SHOWN + 2
+    assert notices[limits.IGNORED_SHOWN] == f"{there}/many: 2 more notes"
+    assert notices[-1].startswith(f"{there}/one/skills/one00/SKILL.md: effort: ")
+
+
+SKILL_WITH_A_NOTE = "---\ndescription: Fixes.\neffort: huge\n---\nFix it.\n"
 
 
 def test_a_link_in_the_place_of_a_folder_is_not_followed(tmp_path: Path) -> None:

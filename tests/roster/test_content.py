@@ -158,6 +158,23 @@ def test_a_file_has_a_limit(tmp_path: Path) -> None:
     ]
 
 
+def test_all_files_together_have_a_limit(tmp_path: Path) -> None:
+    """[P-3] Reading them costs each command; the one that makes too many is left out, and told."""
+    number = limits.CONTENT_TOTAL_BYTES // limits.CONTENT_BYTES
+    head = "---\ndescription: Fixes.\n---\n"
+    for at in range(number):
+        put(tmp_path / "skills" / f"s{at}" / "SKILL.md", head.ljust(limits.CONTENT_BYTES, "x"))
+    found = read(tmp_path)
+    assert (len(found.content.skills), found.faults) == (number, ())
+    put(tmp_path / "skills" / "last" / "SKILL.md", f"{head}x")
+    found = read(tmp_path)
+    assert len(found.content.skills) == number
+    most = f"more than {limits.CONTENT_TOTAL_BYTES} bytes"
+    assert [str(each) for each in found.faults] == [
+        f"skills/s{number - 1}/SKILL.md: with the files before it, it makes {most}"
+    ]
+
+
 def test_no_more_entries_are_looked_at_than_any_package_may_hold(tmp_path: Path) -> None:
     assert limits.CONTENT_ENTRIES == limits.PACKAGE_FILES + limits.PACKAGE_DIRECTORIES
     for number in range(3):

@@ -13,6 +13,7 @@ from stella.roster.drift import check
 from stella.roster.lock import AcceptedBy
 from stella.roster.offer import offer
 from tests.making.clocks import NOON
+from tests.making.content import tool
 from tests.making.packages import lookup
 from tests.making.packages import meter
 from tests.making.packages import notes
@@ -48,7 +49,7 @@ def test_what_would_be_recorded_is_what_is_shown(tmp_path: Path) -> None:
         ("link", "main.py: a symbolic link"),
         ("folder", "expected a directory, got a symbolic link"),
         ("program", "bin/meter may not be executed"),
-        ("content", "this release installs plugins without content"),
+        ("content", 'tools/fix.toml: tool "fix" is not declared in [[tools]]'),
         ("long", f"the limit is {limits.CONSENT_BYTES}"),
     ],
 )
@@ -71,7 +72,7 @@ def test_what_no_install_would_take_is_not_offered(tmp_path: Path, kind: str, to
         case "program":
             (directory / "bin/meter").chmod(0o644)
         case "content":
-            (directory / "tools").mkdir()
+            tool(directory, "fix")
         case _:
             text = manifest.read_text()
             long = "x" * limits.CONSENT_BYTES

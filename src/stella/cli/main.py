@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "run": "stella.cli.commands.run",
     "plugin": "stella.cli.commands.plugin",
     "tools": "stella.cli.commands.tools",
+    "skills": "stella.cli.commands.skills",
     "trust": "stella.cli.commands.trust",
     "journal": "stella.cli.commands.journal",
     "demo": "stella.cli.commands.demo",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 from typing import assert_never
 
+from stella import limits
 from stella.codec import Word
 from stella.content.approvals import NO_APPROVALS
 from stella.content.approvals import NO_PROMOTIONS
@@ -30,6 +31,7 @@ from stella.content.record import Origin
 from stella.content.record import Record
 from stella.content.record import RuleSet
 from stella.escape import brief
+from stella.escape import counted
 from stella.escape import visible
 
 Sets = Sequence[tuple[str, RuleSet]]
@@ -105,13 +107,15 @@ class Governed:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a person should know, a line each: why a record is idle, and every warning."""
-        told = [
-            f"{each.told} ({visible(each.path)}): {text}"
-            for each in (*self.steering, *self.idle)
-            for text in _tellable(each)
-        ]
-        return tuple(dict.fromkeys(told))
+        """What a person should know, a line each: why a record is idle, and every warning.
+
+        Of each owner's the first `limits.IGNORED_SHOWN`, so that nobody's hide another's.
+        """
+        told: dict[str, list[str]] = {}
+        for each in (*self.steering, *self.idle):
+            lines = told.setdefault(each.whose, [])
+            lines += (f"{each.told} ({visible(each.path)}): {text}" for text in _tellable(each))
+        return tuple(line for whose, lines in told.items() for line in _first(whose, lines))
 
 
 def govern(
@@ -157,6 +161,8 @@ def _owned(rank: Rank, sets: Sets, plugin: str | None = None) -> list[Standing]:
     found = [
         _looked_at(rank, record, path, plugin) for path, rules in sets for record in rules.records
     ]
+    if rank is Rank.PLUGIN:
+        found = list(_bounded(found))
     replaced: dict[str, Standing] = {}
     for each in found:
         older = each.record.supersedes_record_id
@@ -194,6 +200,19 @@ def _looked_at(rank: Rank, record: Record, path: str, plugin: str | None) -> Sta
         findings=found,
         reason=reason,
     )
+
+
+def _bounded(found: Iterable[Standing]) -> Iterator[Standing]:
+    """Yield a plugin's records, idle those whose globs are too many: each costs every prompt."""
+    globs = 0
+    for each in found:
+        steering = each.record.steering
+        own = len(steering.applies_to.paths) if steering and each.reason is None else 0
+        if own and globs + own > limits.PLUGIN_GLOBS:
+            yield each.without(f"its plugin names more than {limits.PLUGIN_GLOBS} globs with it")
+        else:
+            globs += own
+            yield each
 
 
 def _ids(each: Standing) -> set[str]:
@@ -313,6 +332,12 @@ def _guard(each: Standing) -> Guard:
         whose=each.whose,
         statement=each.record.statement,
     )
+
+
+def _first(whose: str, lines: list[str]) -> Iterator[str]:
+    yield from lines[: limits.IGNORED_SHOWN]
+    if (more := len(lines) - limits.IGNORED_SHOWN) > 0:
+        yield f"{whose} records: {counted(more, 'more notice')}"
 
 
 def _tellable(each: Standing) -> Iterator[str]:

@@ -96,4 +96,6 @@ def _stands(said: list[str], asked: Asked) -> bool:
     word = " ".join(said)
     if not word or word in asked.words or word.isalnum():
         return word in asked.words
+    if word not in asked.text:  # which is told a hundred times as fast
+        return False
     return re.search(f"(?<!\\w){re.escape(word)}(?!\\w)", asked.text) is not None

@@ -14,6 +14,7 @@ from typing import TypeVar
 from stella import limits
 from stella.codec import Word
 from stella.content.reading import Reading
+from stella.content.reading import first_of
 from stella.escape import brief
 from stella.escape import visible
 from stella.near import suggestion
@@ -75,6 +76,7 @@ _KEYS: Final = frozenset(
     ("name", "description", "domains", "origin", "context", _ALLOWED, "model", "effort")
 )
 _BREAK: Final = re.compile(r"\r?\n")
+_HALF: Final = re.compile("[\ud800-\udfff]")  # how a path holds a byte that is no UTF-8
 _COMMAS: Final = re.compile(r",")
 _GAPS: Final = re.compile(r"[,\s]")
 
@@ -144,6 +146,8 @@ class _Sheet:
         faults: list[str] = []
         if not visible(directory):
             faults.append("name: the directory has none")
+        elif _HALF.search(directory):
+            faults.append(f'name: the directory\'s, "{brief(directory)}", is not UTF-8')
         elif name is not None and name != directory:
             faults.append(f'name: "{brief(name)}" is not the directory\'s, "{brief(directory)}"')
         if not visible(description):
@@ -151,7 +155,7 @@ class _Sheet:
         if not body:
             faults.append("the body behind the frontmatter is empty")
         if faults:
-            return Reading(value=None, faults=tuple(faults), notes=tuple(self.notes))
+            return Reading(value=None, faults=tuple(faults), notes=first_of(self.notes))
         skill = Skill(
             slug=directory,
             description=description,
@@ -163,7 +167,7 @@ class _Sheet:
             model=self.text("model"),
             effort=self.word("effort", Effort),
         )
-        return Reading(value=skill, notes=tuple(self.notes))
+        return Reading(value=skill, notes=first_of(self.notes))
 
     def text(self, key: str) -> str | None:
         """Return a text, None where there is none; a list is none."""

@@ -19,6 +19,7 @@ from stella.authority.risk import Risk
 from stella.authority.risk import risk_of
 from stella.codec import U64
 from stella.content.reading import Reading
+from stella.content.reading import first_of
 from stella.content.schema import Schema
 from stella.content.schema import invalid
 from stella.content.schema import unchecked
@@ -129,7 +130,7 @@ def read_tool(data: bytes) -> Reading[ToolFile]:
         return Reading(value=None, faults=(f"byte {error.start} is not UTF-8",))
     except codec.Refused as refused:
         return Reading(value=None, faults=(f"the file is not TOML: {brief(str(refused))}",))
-    notes = tuple(_unknown(tree))
+    notes = first_of(_unknown(tree))
     known = {key: value for key, value in tree.items() if key in _KEYS}
     try:
         sheet = codec.decode(_Sheet, known)

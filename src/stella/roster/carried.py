@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from stella.content.reading import first_of
 from stella.escape import visible
 from stella.files.tree import DIRECTORY
 from stella.roster.content import LEDGERS
@@ -73,7 +74,8 @@ def carried(places: Places, roster: Roster, *, trusted: bool) -> Carried:
     for plugin in roster.plugins:
         if plugin.state is State.OK and plugin.ships is not None:
             plugins.append((plugin.name, plugin.ships.content))
-            notices += _lines(plugin.directory, plugin.ships.notes)
+            about = f"{visible(str(plugin.directory))}: "
+            notices += first_of(_lines(plugin.directory, plugin.ships.notes), about)
     return Carried(
         user=user,
         workspace=workspace,

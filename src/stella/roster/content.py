@@ -110,8 +110,9 @@ def read_content(
     """Return what the open directory `root`, which is at `directory`, carries [P-3, P-4].
 
     `skipped` are paths that are passed over; `expected` are the `sha256:` digests that files must
-    have. No more than `most` entries are looked at; one more is a fault. Raises nothing: what
-    the system refuses is a fault.
+    have. No more than `most` entries are looked at; one more is a fault, and so is a file that
+    makes all of them more than `limits.CONTENT_TOTAL_BYTES`. Raises nothing: what the system
+    refuses is a fault.
     """
     reader = _Reader(directory, skipped, expected, most)
     reader.run(root)
@@ -141,6 +142,7 @@ class _Reader:
     inert: list[str] = field(default_factory=list)
     faults: list[Told] = field(default_factory=list)
     notes: list[Told] = field(default_factory=list)
+    bytes: int = 0
 
     def found(self) -> Found:
         return Found(
@@ -218,9 +220,13 @@ class _Reader:
         elif len(data) > limits.CONTENT_BYTES:
             says = f"has more than {limits.CONTENT_BYTES} bytes"
             self.faults.append(Told(path=path, says=says))
+        elif (total := self.bytes + len(data)) > limits.CONTENT_TOTAL_BYTES:
+            most = f"more than {limits.CONTENT_TOTAL_BYTES} bytes"
+            self.faults.append(Told(path=path, says=f"with the files before it, it makes {most}"))
         elif self.expected is not None and self.expected.get(path) != _digest(data):
             self.faults.append(Told(path=path, says="changed while it was read"))
         else:
+            self.bytes = total
             faults, notes = take(self, path, data)
             self.faults += (Told(path=path, says=each) for each in faults)
             self.notes += (Told(path=path, says=each) for each in notes)

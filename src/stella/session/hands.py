@@ -6,10 +6,14 @@ answer; only a broken journal raises.
 
 import asyncio
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
+from pathlib import Path
 
+from stella import codec
 from stella.authority.decision import Contribution
 from stella.authority.decision import Opinion
 from stella.authority.gate import CAPABILITY
@@ -18,6 +22,8 @@ from stella.authority.gate import Mode
 from stella.authority.gate import Permit
 from stella.authority.gate import judge
 from stella.clock import Clock
+from stella.content.guard import Guard
+from stella.content.guard import denial
 from stella.files.fence import Denial
 from stella.files.fence import inside
 from stella.message import Asked
@@ -77,6 +83,7 @@ class Hands:
     desk: OpenDesk = lambda _question: None
     records_changed: Callable[[], tuple[str, ...]] = tuple
     hooked: Hooked = NOBODY
+    guards: tuple[Guard, ...] = ()
     _served: Served = field(default_factory=Served)
     _permitted: dict[str, tuple[Prepared, Permit]] = field(default_factory=dict)
 
@@ -101,14 +108,15 @@ class Hands:
         prepared = self.toolbox.prepare(question.call)
         if isinstance(prepared, Output):
             return Ruling(refusal=prepared, judged=None)
+        opinions = (*question.opinions, *self._guarding(prepared, question.call))
         ruling = judge(
             call_id=prepared.call_id,
             contract=prepared.contract,
             risk=prepared.risk,
             mode=self.mode,
-            opinions=question.opinions,
+            opinions=opinions,
         )
-        judged = self._judged(prepared, ruling, question)
+        judged = self._judged(prepared, ruling, replace(question, opinions=opinions))
         if isinstance(ruling, Denied):
             refusal = failed(ErrorClass.REFUSED_BY_POLICY, ruling.sentence, ruling.cause)
             return Ruling(refusal=refusal, judged=judged)
@@ -185,6 +193,28 @@ class Hands:
         """Return, once, what the point served that a cancel ended; nothing when none was open."""
         served, self._served = self._served, Served()
         return served
+
+    def _guarding(self, prepared: Prepared, call: Asked) -> Iterator[Opinion]:
+        """Yield the word of the first armed guard that denies a call [P-65]."""
+        root = self.watching.root
+        # Arguments that came as text were read once to prepare the call.
+        given = codec.parse(call.input.encode()) if isinstance(call.input, str) else call.input
+        found = (inside(root, path.removeprefix(f"{root}/")) for path in prepared.paths)
+        resolved = [
+            str(path.relative_to(root))
+            for path in found
+            if isinstance(path, Path) and path.is_relative_to(root)
+        ]
+        denied = denial(self.guards, prepared.contract.name, given, resolved)
+        if denied is not None:
+            guard, sentence = denied
+            yield Opinion(
+                rule=f"record {guard.lineage}",
+                source="record",
+                contribution=Contribution.DENY,
+                cause="rule",
+                sentence=sentence,
+            )
 
     async def _run(self, call: Asked) -> Ran:
         prepared, permit = self._permitted.pop(call.call_id)

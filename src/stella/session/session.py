@@ -55,6 +55,8 @@ from stella.session.result import RunResult
 from stella.session.result import broken_off
 from stella.session.result import exit_code_of
 from stella.session.result import result_of
+from stella.session.steered import Steered
+from stella.session.steered import steered
 from stella.session.telling import Listener
 from stella.session.telling import Telling
 from stella.session.workshop import Workshop
@@ -114,6 +116,8 @@ async def run_once(
     plugins = enabled(options, root, stands[1]) if stands else ()
     redactor = redactor_of(options.env)
     session = new_session_id(clock)
+    extra = extra_of(options, root, *stands) if stands else Extra()
+    said = steered(root, stands[0] if stands else None, extra.content, trusted=options.trusted)
     listening = hooked(options, *stands, plugins, session=session) if stands else NOBODY
     journal = Journal.create(root, session, clock, redactor)
     if stands is not None:
@@ -127,12 +131,13 @@ async def run_once(
         bound=bound,
         notices=stands[1].told if stands else (),
         hooked=listening,
+        steered=said,
         model=model,
         models=models,
         clock=clock,
         telling=telling,
         broadcast=broadcast,
-        extra=extra_of(options, root, *stands) if stands else Extra(),
+        extra=extra,
     )
     try:
         await _sweep(opened)
@@ -154,6 +159,7 @@ class _Opened:
     bound: Bound | None
     notices: tuple[str, ...]
     hooked: Hooked
+    steered: Steered
     model: Model
     models: Mapping[str, Model]
     clock: Clock
@@ -177,6 +183,7 @@ class _Opened:
             path_value=self.options.env.get("PATH", ""),
             umask=self.options.umask,
             hooked=self.hooked,
+            steered=self.steered,
             tools=(*TOOLS, *self.extra.tools),
         )
 
@@ -262,6 +269,7 @@ def _notices(opened: _Opened) -> Iterator[tuple[str, str]]:
     yield from opened.bound.notices if opened.bound else ()
     yield from opened.hooked.notices
     yield from opened.extra.notices
+    yield from opened.steered.notices
 
 
 def _hooks(opened: _Opened) -> Hooks:
@@ -287,6 +295,7 @@ def _setup(opened: _Opened, hands: Hands) -> RunSetup:
         host_max_holds=options.pipeline.max_holds if options.pipeline else 0,
         test_command=bool(options.pipeline and options.pipeline.test_command),
         hooks=opened.hooked.listeners,
+        joining=opened.steered.joining(options.prompt),
     )
 
 

@@ -28,7 +28,8 @@ from stella.roster.ships import on_disk
 from stella.session.custom import claims
 from stella.tools.all import TOOLS as BUILTIN
 
-_SWITCHED_OFF: Final = "the plugin is switched off in settings"
+SWITCHED_OFF: Final = "the plugin is switched off in settings"
+"""Why nothing of such a plugin is used [I-43]."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -134,7 +135,7 @@ def _barred(roster: Roster) -> Iterator[Row]:
         if plugin.state is State.OK and plugin.offered is None:
             continue
         content = on_disk(plugin.directory)
-        why = _SWITCHED_OFF if plugin.off else plugin.barrier or plugin.withheld
+        why = SWITCHED_OFF if plugin.off else plugin.barrier or plugin.withheld
         for each in content.tools:
             origin, place = f"plugin:{plugin.name}", content.place(each.path)
             yield _row(each.value, origin, place, plugin.state.value, why)

@@ -27,6 +27,8 @@ from stella.session.facts import ToolsOffered
 from stella.session.hands import Hands
 from stella.session.hooked import NOBODY
 from stella.session.hooked import Hooked
+from stella.session.steered import NOTHING
+from stella.session.steered import Steered
 from stella.session.telling import Telling
 from stella.session.watching import Granting
 from stella.session.watching import Watching
@@ -58,6 +60,7 @@ class Workshop:
     umask: int
     models: Mapping[str, Model] = field(default_factory=dict)
     hooked: Hooked = NOBODY
+    steered: Steered = NOTHING
     tools: tuple[Offered, ...] = TOOLS
 
     @property
@@ -104,6 +107,7 @@ class Workshop:
                 mode=self.mode,
                 principal=principal,
                 hooked=self.hooked,
+                guards=self.steered.guards,
                 watching=Watching(
                     root=root,
                     env=self.environment,
@@ -132,13 +136,16 @@ class Workshop:
         """
         model = self.models.get(seat, self.model).name
         environment = self._environment(hands.watching.root, model)
-        text = system_prompt(environment, context=context)
-        parts = [
-            PromptPart(name="base", chars=len(BASE)),
-            PromptPart(name="environment", chars=len(environment)),
-        ]
-        if context:
-            parts.append(PromptPart(name="session_context", chars=len(context)))
+        agents, pinned = self.steered.agents, self.steered.pinned
+        text = system_prompt(environment, agents=agents, pinned=pinned, context=context)
+        named = (
+            ("base", BASE),
+            ("environment", environment),
+            ("agents", agents),
+            ("records", pinned),
+            ("session_context", context),
+        )
+        parts = [PromptPart(name=name, chars=len(part)) for name, part in named if part]
         if more:
             text = f"{text}\n\n{more}"
             parts.append(PromptPart(name="agent", chars=len(more)))
