@@ -28,6 +28,8 @@ def nested(depth: int) -> dict[str, Any]:
         {"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"},
         {"$defs": {"a": {"type": "string"}}, "$ref": "#/$defs/a"},
         {"pattern": "^(a+)+$"},
+        {"pattern": "(" * 5000 + "a{99999999999}" + ")" * 5000},
+        {"enum": list(range(limits.SCHEMA_VALUES - 2))},
         nested(limits.JSON_DEPTH),
     ],
 )
@@ -40,7 +42,6 @@ def test_a_schema_is_taken(schema: dict[str, Any]) -> None:
     [
         ({"type": "strange"}, "type: "),
         ({"properties": {"a": {"minLength": -1}}}, "properties.a.minLength: -1 is less than"),
-        ({"pattern": "("}, "pattern: '(' is not a 'regex'"),
         ({"required": "a"}, "required: 'a' is not of type 'array'"),
         ({"$schema": "https://host.example/own"}, "$schema: https://host.example/own is no"),
         ({"$ref": "https://host.example/s"}, '$ref: expected a place in this schema, got "https'),
@@ -48,6 +49,7 @@ def test_a_schema_is_taken(schema: dict[str, Any]) -> None:
         ({"minimum": float("inf")}, "inf is no JSON number"),
         ({"default": date(2020, 1, 1)}, "2020-01-01 is a date or time"),
         ({"$schema": 3}, "$schema: 3 is no dialect"),
+        ({"enum": list(range(limits.SCHEMA_VALUES - 1))}, "it has more than 1000 values"),
         (nested(limits.JSON_DEPTH + 1), f"more than {limits.JSON_DEPTH} tables"),
     ],
 )
@@ -71,6 +73,23 @@ def test_the_whole_of_a_schema_counts_for_an_output() -> None:
     """P-19."""
     assert unmet({"pattern": "^a$"}, "b") == "$: 'b' does not match '^a$'"
     assert unmet({"$defs": {"a": {"const": 1}}, "$ref": "#/$defs/a"}, 2) == "$: 1 was expected"
+
+
+def test_the_first_of_many_reasons_are_told() -> None:
+    most = limits.VOCABULARY_SHOWN
+    schema = {"items": {"type": "null"}}
+    for number, end in ((most, f"$[{most - 1}]: 1 is not of type 'null'"), (most + 1, "and more")):
+        said = unmet(schema, [1] * number)
+        assert said is not None
+        assert said.endswith(end)
+        assert said.count("$[") == most
+
+
+@pytest.mark.parametrize("pattern", ["(", "a{99999999999}"])
+def test_an_expression_that_is_none_satisfies_nothing(pattern: str) -> None:
+    said = unmet({"pattern": pattern}, "a")
+    assert said is not None
+    assert said.startswith("an expression in the schema is none: ")
 
 
 def test_a_schema_that_leads_nowhere_or_in_a_ring_satisfies_nothing() -> None:

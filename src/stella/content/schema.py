@@ -1,12 +1,15 @@
 """A JSON Schema that an author wrote: whether it is one, and what a value makes of it [P-10].
 
 A tool's input is held to a small part of the schema, its output to all of it [E-25, P-19].
-Nothing outside the schema is looked up, and reading one runs no expression in it.
+Nothing outside the schema is looked up. Reading one compiles no expression in it and takes no
+more than the square of its size; applying one may take for ever and is for a process of its own.
 """
 
 import math
+import re
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import islice
 from typing import Any
 from typing import Final
 
@@ -72,7 +75,8 @@ def invalid(schema: Schema) -> str | None:
     if not kind:
         return f"$schema: {brief(str(dialect))} is no dialect that is known here"
     try:
-        kind.check_schema(schema)
+        # Without a checker of formats, which would compile the expressions.
+        kind.check_schema(schema, format_checker=None)
     except library.SchemaError as error:
         at = "".join(f".{brief(str(step))}" for step in error.absolute_path)
         return f"{at.lstrip('.')}: {brief(error.message)}" if at else brief(error.message)
@@ -80,16 +84,23 @@ def invalid(schema: Schema) -> str | None:
 
 
 def unmet(schema: Schema, value: object) -> str | None:
-    """Return what in `value` does not satisfy a schema that is one, None when all does [P-19]."""
+    """Return what in `value` does not satisfy a schema that is one, None when all does [P-19].
+
+    How long it takes is up to the schema.
+    """
     library, referencing = import_module("jsonschema"), import_module("referencing")
     checker = library.validators.validator_for(schema)(schema, registry=referencing.Registry())
     try:
-        said = [f"{error.json_path}: {error.message}" for error in checker.iter_errors(value)]
+        found = islice(checker.iter_errors(value), limits.VOCABULARY_SHOWN + 1)
+        said = [brief(f"{error.json_path}: {error.message}") for error in found]
     except referencing.exceptions.Unresolvable as error:
         return f"a reference in the schema leads nowhere: {brief(str(error))}"
     except RecursionError:
         return "the schema refers to itself without end"
-    return listed([brief(each) for each in said], limits.VOCABULARY_SHOWN) or None
+    except (re.error, OverflowError) as error:
+        return f"an expression in the schema is none: {brief(str(error))}"
+    more = ", and more" if len(said) > limits.VOCABULARY_SHOWN else ""
+    return f"{', '.join(said[: limits.VOCABULARY_SHOWN])}{more}" or None
 
 
 def unchecked(schema: Schema) -> tuple[str, ...]:
@@ -195,9 +206,11 @@ def _fault(path: Path, message: str, value: object) -> Fault:
 
 
 def _not_json(schema: Schema) -> Iterator[str]:
-    """Yield each thing that no JSON document can hold."""
-    for depth, value in _values(schema):
-        if depth > limits.JSON_DEPTH:
+    """Yield each thing that no JSON document can hold, or that nobody could check in time."""
+    for number, (depth, value) in enumerate(_values(schema), 1):
+        if number > limits.SCHEMA_VALUES:
+            yield f"it has more than {limits.SCHEMA_VALUES} values"
+        elif depth > limits.JSON_DEPTH:
             yield f"more than {limits.JSON_DEPTH} tables and lists are nested"
         elif isinstance(value, float) and not math.isfinite(value):
             yield f"{value} is no JSON number"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from typing import Final
@@ -22,7 +23,6 @@ from stella.authority.contract import Provenance
 from stella.authority.contract import ToolContract
 from stella.authority.risk import Risk
 from stella.content.schema import misfits
-from stella.content.schema import unmet
 from stella.content.tool import ToolFile
 from stella.escape import visible
 from stella.message import ErrorClass
@@ -34,6 +34,7 @@ from stella.process.ending import Ending
 from stella.process.program import find_program
 from stella.process.program import searched
 from stella.process.run import run
+from stella.tools.promise import promised
 from stella.tools.shell import OUTPUT_CAP
 from stella.tools.text import decoded
 from stella.tools.tool import Bound
@@ -94,8 +95,9 @@ class CustomTool:
 
     def bind(self, tree: object, context: ToolContext) -> Bound:
         """Return the call with this input; raise `codec.Refused` with all its faults [E-25]."""
-        if faults := tuple(misfits(self.file.input_schema, tree)):
-            raise codec.Refused(*faults[: limits.FAULTS_TOLD])
+        found = misfits(self.file.input_schema, tree)
+        if faults := tuple(islice(found, limits.FAULTS_TOLD)):
+            raise codec.Refused(*faults)
         return Bound(paths=(), risk=self.file.risk, run=partial(self._run, tree, context))
 
     async def _run(self, tree: object, context: ToolContext) -> Output:
@@ -105,7 +107,11 @@ class CustomTool:
         if isinstance(program, Output):
             return program
         done = await self._started(program, given, env, context)
-        return done if isinstance(done, Output) else _told(self.file, done, given)
+        if isinstance(done, Output):
+            return done
+        if done.ending is Ending.EXITED and done.code == 0:
+            return await _succeeded(self.file, done, given, context)
+        return _told(self.file, done)
 
     async def _started(
         self, program: str, given: bytes, env: Mapping[str, str], context: ToolContext
@@ -179,19 +185,10 @@ def _unstarted(why: str, root: str) -> Output:
     return failed(ErrorClass.ENVIRONMENT, message)
 
 
-def _told(file: ToolFile, done: Completed, given: bytes) -> Output:
-    """Return how the program ended as a result [P-19]."""
-    data: dict[str, Any] = {
-        "exit_code": done.code,
-        "signal": done.signal,
-        "duration_ms": done.duration_ms,
-        "bytes_out": done.stdout_bytes + done.stderr_bytes,
-    }
-    if done.survivors:
-        data["survivors"] = done.survivors
+def _told(file: ToolFile, done: Completed) -> Output:
+    """Return how a program that did not succeed ended, as a result [P-19]."""
+    data = _ended(done)
     match done.ending:
-        case Ending.EXITED if done.code == 0:
-            return _succeeded(file, done, given, data)
         case Ending.EXITED:
             return _failed(ErrorClass.OTHER, f"exit code {done.code}", done, data)
         case Ending.SIGNALLED:
@@ -209,24 +206,35 @@ def _told(file: ToolFile, done: Completed, given: bytes) -> Output:
             assert_never(done.ending)
 
 
-def _succeeded(file: ToolFile, done: Completed, given: bytes, data: dict[str, Any]) -> Output:
+async def _succeeded(file: ToolFile, done: Completed, given: bytes, context: ToolContext) -> Output:
+    """Return the output of a program that succeeded, if it is what was promised [P-19]."""
+    data = _ended(done)
     text, strange = decoded(done.stdout)
     if strange:
         data["invalid_bytes"] = strange
     if file.output_schema is not None:
-        try:
-            data["value"] = codec.parse(done.stdout.strip())
-            why = unmet(file.output_schema, data["value"])
-        except codec.Refused as refused:
-            why = f"it is not JSON: {refused}"
-        if why is not None:
-            said = f"the output of {file.name} is not what its output_schema promises: {why}"
+        found = await promised(file.output_schema, done.stdout, context)
+        if found.why is not None:
+            said = f"the output of {file.name} is not what its output_schema promises: {found.why}"
             return failed(ErrorClass.INTERNAL, said)
+        data["value"] = found.value
     if not done.stdout:
         digest = hashlib.sha256(given).hexdigest()[:_HASH_CHARS]
         text = f"{file.name} succeeded without output (input {digest})"
     left = _left(done)
     return succeeded("\n".join((text.removesuffix("\n"), *left)) if left else text, data)
+
+
+def _ended(done: Completed) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "exit_code": done.code,
+        "signal": done.signal,
+        "duration_ms": done.duration_ms,
+        "bytes_out": done.stdout_bytes + done.stderr_bytes,
+    }
+    if done.survivors:
+        data["survivors"] = done.survivors
+    return data
 
 
 def _failed(
