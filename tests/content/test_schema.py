@@ -1,5 +1,7 @@
 """A schema of an author: whether it is one, and what a value makes of it."""
 
+import inspect
+import sys
 from datetime import date
 from typing import Any
 
@@ -57,6 +59,21 @@ def test_a_schema_is_refused_with_the_place(schema: dict[str, Any], said: str) -
     found = invalid(schema)
     assert found is not None
     assert found.startswith(said), found
+
+
+def from_below(steps: int, schema: dict[str, Any]) -> str | None:
+    return from_below(steps - 1, schema) if steps else invalid(schema)
+
+
+def test_a_schema_that_is_too_deep_for_where_it_is_read_is_refused() -> None:
+    """A stack that is nearly full is no reason to end the host."""
+    deep: dict[str, Any] = {}
+    for _ in range(limits.JSON_DEPTH - 1):
+        deep = {"not": deep}
+    left = sys.getrecursionlimit() - len(inspect.stack())
+    assert invalid(deep) is None
+    said = from_below(left - 200, deep)
+    assert said == "it is nested more deeply than can be checked from here"
 
 
 def test_a_value_satisfies_a_schema_or_every_reason_is_told() -> None:

@@ -7,6 +7,7 @@ import pytest
 from stella import limits
 from stella.roster.carried import Carried
 from stella.roster.carried import carried
+from stella.roster.items import items_of
 from stella.roster.plugin import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
@@ -114,6 +115,24 @@ def test_notes_of_one_plugin_hide_none_of_another(tmp_path: Path) -> None:
 
 
 SKILL_WITH_A_NOTE = "---\ndescription: Fixes.\neffort: huge\n---\nFix it.\n"
+
+
+def test_of_a_trusted_workspace_the_very_files_that_were_trusted_are_used(tmp_path: Path) -> None:
+    """[I-53] One that came, or changed, after the trust was looked at is left out alone."""
+    here = settled(tmp_path)
+    there = here.workspace / ".stella"
+    for name in ("one", "two"):
+        skill(there, name)
+    vouched = items_of(here.workspace).files
+    tool(there, "late")
+    put(there / "skills/two/SKILL.md", "---\ndescription: Other.\n---\nOther.\n")
+    found = carried(here, read_roster(here, None), trusted=True, vouched=vouched)
+    assert [each.value.slug for each in found.workspace.skills] == ["one"]
+    assert found.workspace.tools == ()
+    assert found.notices == tuple(
+        f"{there}/{path}: changed while it was read; left out"
+        for path in ("skills/two/SKILL.md", "tools/late.toml")
+    )
 
 
 def test_a_link_in_the_place_of_a_folder_is_not_followed(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from stella.content.approvals import NO_APPROVALS
 from stella.content.approvals import NO_PROMOTIONS
 from stella.content.approvals import Schema
 from stella.roster.grants import read_grants
+from stella.roster.items import items_of
 from stella.roster.scope import Places
 from tests.making.packages import settled
 
@@ -43,6 +44,19 @@ def test_both_files_grant_and_without_trust_the_persons_alone(tmp_path: Path) ->
     assert untrusted.approved.holds(*HOLDS)
     assert untrusted.promoted == NO_PROMOTIONS
     assert (found.notices, untrusted.notices) == ((), ())
+
+
+def test_promotions_that_are_not_the_trusted_ones_by_now_grant_nothing(tmp_path: Path) -> None:
+    """[I-53, P-65]"""
+    here, _, promoted = both(tmp_path)
+    vouched = items_of(here.workspace).files
+    assert read_grants(here, trusted=True, vouched=vouched).promoted.holds(*HOLDS)
+    for others in (vouched, {}):
+        promoted.write_text(promoted.read_text("utf-8") + "\n", "utf-8")
+        found = read_grants(here, trusted=True, vouched=others)
+        assert found.promoted == NO_PROMOTIONS
+        assert found.approved.holds(*HOLDS)
+        assert found.notices == (f"{promoted}: changed while it was read; it grants nothing",)
 
 
 def test_where_there_is_no_file_nothing_is_granted_and_nothing_said(tmp_path: Path) -> None:

@@ -251,6 +251,14 @@ def test_a_session_can_tell_whether_the_settings_it_read_are_the_trusted_ones(
 
 
 @pytest.mark.behaviour("I-57.states")
+def test_the_files_that_a_record_is_about_go_with_the_trust(tmp_path: Path) -> None:
+    """[I-53] With the variable any will do, without trust there are none."""
+    where = here(tmp_path)
+    assert said(where).files == items_of(where.workspace).files
+    assert said(where, "1").files is None
+    assert said(where, "0").files is None
+
+
 def test_the_list_tells_what_became_of_each_workspace(tmp_path: Path) -> None:
     """[I-57]"""
     where = here(tmp_path)

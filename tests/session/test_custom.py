@@ -11,6 +11,7 @@ from stella.authority.gate import Mode
 from stella.authority.risk import Risk
 from stella.content.tool import RESERVED
 from stella.roster.carried import carried
+from stella.roster.items import items_of
 from stella.roster.roster import Roster
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
@@ -241,6 +242,19 @@ def test_a_tool_of_the_workspace_is_offered_only_with_trust(tmp_path: Path) -> N
         done = finished(run)
         assert (here.workspace / "ran").exists() == trusted
         assert told(done, Noticed) == []
+
+
+def test_a_file_that_is_not_the_trusted_one_by_now_is_left_out(tmp_path: Path) -> None:
+    """I-53: the trust is about bytes, and these are others."""
+    here = settled(tmp_path)
+    own_tool(here.workspace / ".stella", ": > ran")
+    vouched = items_of(here.workspace).files
+    assert [name for name, _ in offered(extra(here, vouched=vouched))] == ["own_tool"]
+    own_tool(here.workspace / ".stella", ": > other")
+    found = extra(here, vouched=vouched)
+    assert offered(found) == []
+    [(_, text)] = found.notices
+    assert text.endswith("tools/own_tool.toml: changed while it was read; left out")
 
 
 def test_a_home_inside_the_workspace_has_no_tools(tmp_path: Path) -> None:

@@ -407,6 +407,34 @@ def test_a_flood_of_output_is_ended_at_the_cap(tmp_path: Path) -> None:
     none_left(mark)
 
 
+def test_a_flood_of_errors_is_ended_at_the_cap_and_told_in_part(tmp_path: Path) -> None:
+    """P-19, T2-42: both streams count."""
+    mark = new_mark()
+    with own(tmp_path, shell(f"yes >&2; : {mark}")) as found:
+        error = found.fault("probe")
+    assert error.cause == "output_cap"
+    assert len(error.message) < 2 * limits.STDERR_CHARS
+    none_left(mark)
+
+
+def test_an_input_too_large_for_an_environment_starts_nothing(tmp_path: Path) -> None:
+    """P-19: the system takes no environment of that size; the result says so."""
+    given = {f"k{at}": "x" * limits.INPUT_VARIABLE_BYTES for at in range(200)}
+    kind, message = fault(tmp_path, shell(": > ran"), **given)
+    assert kind is ErrorClass.ENVIRONMENT
+    assert "nothing was started in" in message
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_directory_of_the_package_is_a_text_and_nothing_more(tmp_path: Path) -> None:
+    """P-12: replaced once, as it is, wherever it stands in a word; no shell sees it."""
+    odd = "/x/$(touch ran)/${plugin_dir}/a b;'"
+    owner = Owner(origin="plugin:one", plugin="one", directory=odd)
+    tool = custom(["printf", "%s|", "${plugin_dir}", "a${plugin_dir}b", "$plugin_dir"], owner=owner)
+    assert text(tmp_path, tool) == f"{odd}|a{odd}b|$plugin_dir|"
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_cancel_ends_the_group(tmp_path: Path) -> None:
     """T2-44."""
     mark = new_mark()

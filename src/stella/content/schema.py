@@ -80,6 +80,8 @@ def invalid(schema: Schema) -> str | None:
     except library.SchemaError as error:
         at = "".join(f".{brief(str(step))}" for step in error.absolute_path)
         return f"{at.lstrip('.')}: {brief(error.message)}" if at else brief(error.message)
+    except RecursionError:
+        return "it is nested more deeply than can be checked from here"
     return None
 
 

@@ -7,6 +7,7 @@ out with a notice and hides nothing else [P-14].
 import os
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,51 +47,71 @@ class Faulty:
 class Carried:
     """The content of each origin; `plugins` by name, those that may contribute alone [I-31, P-9].
 
-    `faulty` files are left out. `notices` are whole lines about them and about what was passed
-    over in a file.
+    `faulty` files are left out. `notes` are whole lines about what was passed over in a file,
+    and about a folder that was left out.
     """
 
     user: Content
     workspace: Content
     plugins: tuple[tuple[str, Content], ...]
     faulty: tuple[Faulty, ...]
-    notices: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """All there is to tell, as whole lines."""
+        return (*(f"{each.place}: {each.says}; left out" for each in self.faulty), *self.notes)
 
 
-def carried(places: Places, roster: Roster, *, trusted: bool) -> Carried:
+def carried(
+    places: Places, roster: Roster, *, trusted: bool, vouched: Mapping[str, str] | None = None
+) -> Carried:
     """Return the content that counts in a workspace; raises nothing.
 
     Without trust not one byte of what the workspace carries is read [P-67]; that it was left out
-    is told by `left_out`.
+    is told by `left_out`. `vouched` are the files that the trust is about, as `Trust.files` has
+    them: one that is another by now is left out [I-53].
     """
-    notices: list[str] = []
+    notes: list[str] = []
     faulty: list[Faulty] = []
-    user = _own(places.home, (), USER, faulty, notices)
+    user = _own(places.home, (), USER, faulty, notes)
     there = places.workspace / STELLA
     workspace = Content(directory=there)
     if trusted:
-        workspace = _own(places.workspace, (STELLA,), WORKSPACE, faulty, notices)
+        expected = None if vouched is None else digests(vouched)
+        workspace = _own(places.workspace, (STELLA,), WORKSPACE, faulty, notes, expected)
     plugins: list[tuple[str, Content]] = []
     for plugin in roster.plugins:
         if plugin.state is State.OK and plugin.ships is not None:
             plugins.append((plugin.name, plugin.ships.content))
             about = f"{visible(str(plugin.directory))}: "
-            notices += first_of(_lines(plugin.directory, plugin.ships.notes), about)
+            notes += first_of(_lines(plugin.directory, plugin.ships.notes), about)
     return Carried(
         user=user,
         workspace=workspace,
         plugins=tuple(plugins),
         faulty=tuple(faulty),
-        notices=(*(f"{each.place}: {each.says}; left out" for each in faulty), *notices),
+        notes=tuple(notes),
     )
 
 
-def _own(
+def digests(vouched: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the digest of each vouched file below `.stella/`, by its path there."""
+    below = f"{STELLA}/"
+    return {
+        path.removeprefix(below): item.partition(" ")[2]
+        for path, item in vouched.items()
+        if path.startswith(below)
+    }
+
+
+def _own(  # noqa: PLR0913, PLR0917 - two of them are what it adds to
     anchor: Path,
     steps: tuple[str, ...],
     origin: str,
     faulty: list[Faulty],
-    notices: list[str],
+    notes: list[str],
+    expected: Mapping[str, str] | None = None,
 ) -> Content:
     """Return what a folder of a person or a workspace carries; adds what is wrong with it."""
     place = anchor.joinpath(*steps)
@@ -102,11 +123,11 @@ def _own(
             except FileNotFoundError:
                 return Content(directory=place)
             except OSError as error:
-                notices.append(f"{visible(str(path))}: left out: {error.strerror or error}")
+                notes.append(f"{visible(str(path))}: left out: {error.strerror or error}")
                 return Content(directory=place)
             held.callback(os.close, here)
         assert here is not None  # noqa: S101  # the anchor is one of the steps
-        found = read_content(here, place, skipped=LEDGERS)
+        found = read_content(here, place, skipped=LEDGERS, expected=expected)
     faulty += (
         Faulty(
             origin=origin,
@@ -116,7 +137,7 @@ def _own(
         )
         for each in found.faults
     )
-    notices += _lines(place, found.notes)
+    notes += _lines(place, found.notes)
     return found.content
 
 

@@ -3,7 +3,9 @@
 What is missing, no plain file, or wrong grants nothing; what is wrong is a notice.
 """
 
+import hashlib
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from stella.escape import visible
 from stella.files.tree import DIRECTORY
 from stella.files.tree import read
 from stella.roster.carried import STELLA
+from stella.roster.carried import digests
 from stella.roster.content import RULES
 from stella.roster.scope import Places
 
@@ -34,8 +37,14 @@ class Grants:
     notices: tuple[str, ...] = ()
 
 
-def read_grants(places: Places, *, trusted: bool) -> Grants:
-    """Return what may guard here; raises nothing. Without trust no promotion is read [P-67]."""
+def read_grants(
+    places: Places, *, trusted: bool, vouched: Mapping[str, str] | None = None
+) -> Grants:
+    """Return what may guard here; raises nothing. Without trust no promotion is read [P-67].
+
+    `vouched` are the files that the trust is about: promotions that are others by now grant
+    nothing [I-53].
+    """
     notices: list[str] = []
     home = (places.home, places.home / RULES)
     approved = _grants(home, APPROVED, Schema.APPROVALS, notices)
@@ -43,7 +52,8 @@ def read_grants(places: Places, *, trusted: bool) -> Grants:
     if trusted:
         there = places.workspace / STELLA
         way = (places.workspace, there, there / RULES)
-        promoted = _grants(way, PROMOTED, Schema.PROMOTIONS, notices)
+        expected = None if vouched is None else digests(vouched).get(f"{RULES}/{PROMOTED}", "")
+        promoted = _grants(way, PROMOTED, Schema.PROMOTIONS, notices, expected)
     return Grants(
         approved=approved or NO_APPROVALS,
         promoted=promoted or NO_PROMOTIONS,
@@ -52,13 +62,20 @@ def read_grants(places: Places, *, trusted: bool) -> Grants:
 
 
 def _grants(
-    way: tuple[Path, ...], name: str, schema: Schema, notices: list[str]
+    way: tuple[Path, ...],
+    name: str,
+    schema: Schema,
+    notices: list[str],
+    expected: str | None = None,
 ) -> Approvals | None:
     data = _bytes(way, name, notices)
     if data is None:
         return None
-    reading = read_approvals(data, schema)
     place = visible(str(way[-1] / name))
+    if expected not in {None, f"sha256:{hashlib.sha256(data).hexdigest()}"}:
+        notices.append(f"{place}: changed while it was read; it grants nothing")
+        return None
+    reading = read_approvals(data, schema)
     notices += (f"{place}: {fault}; it grants nothing" for fault in reading.faults)
     return reading.value
 

@@ -49,6 +49,8 @@ class Trust:
     Without trust `why` says in one line why not, and `changes` are the paths that differ from
     what was trusted, each with `added`, `removed` or `changed` before it [I-54]. `settings` is
     the hex SHA-256 that the settings file had, None without one and where it does not matter.
+    `files` are the very files that a record is about, each with mode and digest by its path in
+    the workspace; None where any would do.
     """
 
     by: By | None = None
@@ -56,6 +58,7 @@ class Trust:
     changes: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     settings: str | None = None
+    files: Mapping[str, str] | None = None
 
     def covers(self, settings: str | None) -> bool:
         """Return whether the settings file that was read is the one that was trusted."""
@@ -104,7 +107,13 @@ def read_trust(places: Places, env: Mapping[str, str]) -> Trust:
         why = f"it is not what was trusted on {record.trusted_at}: {shown}"
         return Trust(why=why, changes=changes, notices=file.notices)
     _, _, settings = items.files.get(SETTINGS, "").partition("sha256:")
-    return Trust(by=By.RECORD, why="", notices=file.notices, settings=settings or None)
+    return Trust(
+        by=By.RECORD,
+        why="",
+        notices=file.notices,
+        settings=settings or None,
+        files=record.files,
+    )
 
 
 def standing(record: Trusted) -> Standing:

@@ -62,7 +62,7 @@ class Extra:
 
 def extra_of(options: Options, root: Path, where: Places, roster: Roster) -> Extra:
     """Return what files add to a session in the workspace `root`; raises nothing [P-14]."""
-    content = carried(where, roster, trusted=options.trusted)
+    content = carried(where, roster, trusted=options.trusted, vouched=options.vouched)
     found = claims(content)
     return Extra(
         content=content,

@@ -117,7 +117,13 @@ async def run_once(
     redactor = redactor_of(options.env)
     session = new_session_id(clock)
     extra = extra_of(options, root, *stands) if stands else Extra()
-    said = steered(root, stands[0] if stands else None, extra.content, trusted=options.trusted)
+    said = steered(
+        root,
+        stands[0] if stands else None,
+        extra.content,
+        trusted=options.trusted,
+        vouched=options.vouched,
+    )
     listening = hooked(options, *stands, plugins, session=session) if stands else NOBODY
     journal = Journal.create(root, session, clock, redactor)
     if stands is not None:

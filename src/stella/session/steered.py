@@ -6,6 +6,7 @@ inserted is guarded against the engine's prefixes [E-133].
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -83,17 +84,23 @@ NOTHING: Final = Steered()
 
 
 def steered(
-    root: Path, places: Places | None, content: Carried | None, *, trusted: bool
+    root: Path,
+    places: Places | None,
+    content: Carried | None,
+    *,
+    trusted: bool,
+    vouched: Mapping[str, str] | None = None,
 ) -> Steered:
     """Return what steers a session in a canonical workspace `root`. Raises nothing.
 
     `content` is what was read for the session; what was left out of it is told already. Without
-    places there is none; an untrusted workspace brings nothing [P-67, Q-2].
+    places there is none; an untrusted workspace brings nothing [P-67, Q-2], a trusted one what it
+    is trusted with: `vouched`, as for `read_grants`.
     """
     agents, notices = _agents(root, trusted=trusted)
     if places is None or content is None:
         return Steered(agents=agents, notices=notices)
-    grants = read_grants(places, trusted=trusted)
+    grants = read_grants(places, trusted=trusted, vouched=vouched)
     governed = _governed(content, grants)
     offered = offered_by(content)
     return Steered(

@@ -136,6 +136,7 @@ def command(ctx: click.Context, /, **flags: object) -> int:
         seats=_seats({**settings.models, **asked.models, "worker": model}),
         settings=tuple({"path": file.path, "sha256": file.sha256} for file in settings.files),
         trusted=trust.trusted,
+        vouched=trust.files,
         by_variable=trust.by_variable,
         switched=switched_off(settings, trust),
         left_out=_left_out(workspace, settings, trust),

@@ -40,11 +40,11 @@ def list_(*, as_json: bool, workspace: str | None) -> None:
     here = looked_at(workspace)
     here.tell()
     roster, trust = here.roster(), here.trust
-    content = carried(here.where, roster, trusted=trust.trusted)
+    content = carried(here.where, roster, trusted=trust.trusted, vouched=trust.files)
     if not trust.trusted:
         for kind in left_out(here.where.workspace):
             tell(f"notice  {kind}, because it is not trusted ({trust.why}); {WAY_OUT}")
-    tell(*(f"notice  {notice}" for notice in content.notices))
+    tell(*(f"notice  {notice}" for notice in content.notes))
     found = rows(content, roster)
     if as_json:
         document(list_json(found))
