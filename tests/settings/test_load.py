@@ -107,8 +107,9 @@ def test_a_projects_file_has_no_say_without_trust_and_a_notice_lists_what_it_say
     assert [Path(file.path).parent for file in settings.files] == [home, workspace]
     (notice,) = settings.notices
     assert notice.startswith(
-        f"{workspace}/stella.toml: 7 values without effect: ui, model.temperature, model.default, "
-        "pipeline.default, pipeline.test_timeout_secs, pipeline.tiers.verifier, tiers.plan; "
+        f"{workspace}/stella.toml: 7 values without effect: model.temperature, model.default, "
+        "pipeline.default, pipeline.test_timeout_secs, pipeline.tiers.verifier, tiers.plan, "
+        "ui.live; "
     )
 
 

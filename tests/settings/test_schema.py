@@ -5,6 +5,7 @@ import pytest
 from stella import limits
 from stella.settings.schema import MODEL_OF
 from stella.settings.schema import SettingsFile
+from stella.settings.schema import UiTable
 from stella.settings.schema import names_of
 from stella.settings.schema import read_settings
 from stella.settings.sections import MODEL_NAMES
@@ -202,7 +203,9 @@ def test_what_is_no_settings_text_is_one_fault(data: bytes, told: str) -> None:
 
 def test_what_a_projects_file_cannot_say_is_listed() -> None:
     """[A-70]"""
-    assert said("[ui]\nlive = true\n[pipeline]\nmax_holds = 1", Scope.PROJECT).ignored == ("ui",)
+    file = said("[hooks]\n[ui]\nlive = true\n[pipeline]\nmax_holds = 1", Scope.PROJECT)
+    assert file.ignored == ("hooks",)
+    assert file.ui == UiTable(live=True)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_what_may_not_stand_in_the_persons_file_is_a_fault_that_names_its_scopes
     "name",
     [
         *("providers", "prices", "engine", "agent", "workspace", "reward", "detect", "serve"),
-        *("authority", "ui", "hooks"),
+        *("authority", "hooks"),
     ],
 )
 def test_what_a_projects_file_says_to_no_effect_is_ignored(name: str) -> None:

@@ -171,6 +171,14 @@ def installed(root: int) -> Package:
     return _Walk(source=False).run(root, None)
 
 
+def acceptable(root: int) -> Package:
+    """Return an installed tree as `installed` does, held to all that a source is held to [I-33].
+
+    Raises `PackageRefused` for a kind [I-5], a limit [I-4] or a name that no package may hold.
+    """
+    return _Walk(source=False, strict=True).run(root, None)
+
+
 def hashed(source: int, path: str, size: int, target: int | None) -> str:
     """Return the hex SHA-256 of an open file of `size` bytes, and write them to `target`, if any.
 
@@ -192,8 +200,9 @@ def hashed(source: int, path: str, size: int, target: int | None) -> str:
 class _Walk:
     """One walk over one tree: what was met so far, and the bounds it is held to [I-4]."""
 
-    def __init__(self, *, source: bool) -> None:
+    def __init__(self, *, source: bool, strict: bool = False) -> None:
         self.source = source
+        self.strict = source or strict
         self.entries: list[Entry] = []
         self.files = 0
         self.directories = 0
@@ -215,13 +224,13 @@ class _Walk:
             if self.skips(path, name, kind):
                 continue
             self.bound(path, kind)
-            if self.source:
+            if self.strict:
                 _refuse_name(path, name, twins)
             if kind is Kind.DIRECTORY:
                 self.entries.append(self.inner(here, path, name, into))
             elif kind is Kind.FILE:
                 self.entries.append(self.file(here, path, name, into))
-            elif self.source:
+            elif self.strict:
                 raise _wrong_kind(path, f"a {kind.value}; {_ONLY}")
             else:
                 mode = stat.S_IMODE(found.st_mode)
@@ -271,7 +280,7 @@ class _Walk:
         with held(source):
             found = os.fstat(source)
             _expect(path, Kind.FILE, found)
-            if self.source and found.st_nlink > 1:
+            if self.strict and found.st_nlink > 1:
                 names = f"{found.st_nlink} names for one file"
                 raise _wrong_kind(path, f"a hard link, {names}; {_ONLY}")
             program = found.st_mode & stat.S_IXUSR
@@ -289,12 +298,10 @@ class _Walk:
 
     def mode(self, path: str, mode: int, normal: int) -> int:
         """Return the mode an entry gets [I-6], or the one it has in an installed tree."""
-        if not self.source:
-            return stat.S_IMODE(mode)
         for bit, word in ((stat.S_ISUID, "setuid"), (stat.S_ISGID, "setgid")):
-            if mode & bit:
+            if self.strict and mode & bit:
                 raise _wrong_kind(path, f"has the {word} bit; {_ONLY}")
-        return normal
+        return normal if self.source else stat.S_IMODE(mode)
 
 
 def _refuse_name(path: str, name: str, twins: dict[str, str]) -> None:

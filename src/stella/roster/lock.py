@@ -4,6 +4,8 @@ One file for each tier, in the person's home, never in a workspace. It is read s
 is not exactly a record counts as no record and is left for repair, never believed in part.
 """
 
+import errno
+import hashlib
 import os
 import re
 import stat
@@ -42,7 +44,14 @@ _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _MODE: Final = 0o600
+_ASIDE: Final = ".damaged-"
+_NO_FILE: Final = frozenset({errno.ELOOP, errno.ENXIO, errno.ENOTDIR})
+"""What opening says of a link, of a socket and of a file in place of a directory."""
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+
+
+class _Unreadable(RosterError):
+    """The system did not give the bytes of a file that may be a good one."""
 
 
 class AcceptedBy(Word):
@@ -115,13 +124,19 @@ class Records:
     """What holds in one tier, and what to tell about the rest.
 
     `tables` are all records of the file as they stand, faulty ones too. `damaged` is true for
-    a file that is there and cannot be used at all.
+    a file that is there and cannot be used at all; `unreadable` says why the system did not
+    give its bytes, so that nobody writes in place of what they did not see.
     """
 
     by_name: Mapping[str, Record]
     tables: tuple[dict[str, Any], ...] = ()
     notices: tuple[str, ...] = ()
     damaged: bool = False
+    unreadable: str | None = None
+
+    def has(self, name: str) -> bool:
+        """Return whether the file has a record of that name, a faulty one included."""
+        return any(table.get("name") == name for table in self.tables)
 
 
 def accepted_at(moment: datetime) -> str:
@@ -142,7 +157,10 @@ def read_records(tier: Tier) -> Records:
         here = _place(tier)
         file = codec.decode(_File, codec.parse_toml(data.decode()))
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
-        return Records(by_name={}, notices=(_notice(tier, str(error)),), damaged=True)
+        notices = (_notice(tier, str(error)),)
+        if isinstance(error, _Unreadable):
+            return Records(by_name={}, notices=notices, unreadable=str(error))
+        return Records(by_name={}, notices=notices, damaged=True)
     if file.workspace != here:
         other = "the file is about another directory or an earlier one of this path"
         return Records(by_name={}, notices=(_notice(tier, other),))
@@ -154,8 +172,7 @@ def put(tier: Tier, record: Record, *, mark: str) -> None:
 
     Written whole to a temporary file, synced and renamed [I-26]. Raises `RosterError`.
     """
-    table = codec.plain(record)
-    _write(tier, read_records(tier), record.name, (table,), mark)
+    replace(tier, with_record(tier, record), mark=mark)
 
 
 def drop(tier: Tier, name: str, *, mark: str) -> bool:
@@ -163,11 +180,73 @@ def drop(tier: Tier, name: str, *, mark: str) -> bool:
 
     Raises `RosterError`.
     """
-    records = read_records(tier)
-    if not any(table.get("name") == name for table in records.tables):
+    if not seen(tier).has(name):
         return False
-    _write(tier, records, name, (), mark)
+    replace(tier, without_record(tier, name), mark=mark)
     return True
+
+
+def contents(tier: Tier) -> bytes | None:
+    """Return the bytes of the file as they are, None without one or when it is not ours alone.
+
+    Raises `RosterError` when the system does not give them.
+    """
+    try:
+        return _read(tier)
+    except _Unreadable as error:
+        raise RosterError(f"{visible(str(tier.record_path))}: {error}") from error
+    except RosterError:
+        return None
+
+
+def put_back(tier: Tier, data: bytes | None, written: str, *, mark: str) -> bool:
+    """Return whether the file is what it was: `data`, None for no file; writes it if need be.
+
+    `written` is the digest of what came in its place; a file that is neither is left alone. One
+    that was put aside as damaged comes back. The caller holds the tier alone.
+    """
+    below = () if tier.scope is Scope.USER else (CONSENT,)
+    path = tier.record_path
+    aside = f"{path.name}{_ASIDE}{mark}"
+    with kept(tier.home, *below) as directory, naming(path):
+        if aside in tree.names_in(directory):
+            os.rename(aside, path.name, src_dir_fd=directory, dst_dir_fd=directory)
+            sync_directory(directory)
+            return True
+        now = contents(tier)
+        if now == data:
+            return True
+        if now is None or digest(now) != written:
+            return False
+        if data is None:
+            os.unlink(path.name, dir_fd=directory)
+            sync_directory(directory)
+        else:
+            write_atomic(directory, path.name, data, _MODE, token=f"{tier.key}-{mark}-back")
+        return True
+
+
+def digest(data: bytes | None) -> str:
+    """Return what tells the bytes of a file from others; empty when there is no file."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def with_record(tier: Tier, record: Record) -> bytes:
+    """Return the bytes that `put` would write now. Raises `RosterError`."""
+    return _rendered(tier, seen(tier), record.name, (codec.plain(record),))
+
+
+def without_record(tier: Tier, name: str) -> bytes:
+    """Return the bytes that `drop` would write now. Raises `RosterError`."""
+    return _rendered(tier, seen(tier), name, ())
+
+
+def seen(tier: Tier) -> Records:
+    """Return the records for somebody who will write them. Raises `RosterError` when unreadable."""
+    records = read_records(tier)
+    if records.unreadable is not None:
+        raise RosterError(f"{visible(str(tier.record_path))}: {records.unreadable}")
+    return records
 
 
 def _sorted_out(tier: Tier, tables: tuple[dict[str, Any], ...]) -> Records:
@@ -191,8 +270,9 @@ def _sorted_out(tier: Tier, tables: tuple[dict[str, Any], ...]) -> Records:
 
 def _notice(tier: Tier, why: str) -> str:
     return (
-        f"{visible(str(tier.record_path))}: {why}; this counts as nothing accepted: remove the "
-        "plugins it was about with `stella plugin remove NAME` and install them again"
+        f"{visible(str(tier.record_path))}: {why}; this counts as nothing accepted: "
+        "`stella plugin accept NAME` asks anew about a plugin of it, `stella plugin remove NAME` "
+        "takes one away"
     )
 
 
@@ -208,7 +288,8 @@ def _read(tier: Tier) -> bytes | None:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise RosterError(error.strerror or str(error)) from error
+            kind = RosterError if error.errno in _NO_FILE else _Unreadable
+            raise kind(error.strerror or str(error)) from error
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
             raise RosterError("expected a regular file with one name")
@@ -216,8 +297,10 @@ def _read(tier: Tier) -> bytes | None:
             raise RosterError("the file belongs to somebody else")
         if found.st_mode & _OTHERS_WRITE:
             raise RosterError("others may write the file, so it proves nothing; see chmod 600")
-        with naming(path):
+        try:
             data = tree.content(file, limits.LOCK_BYTES + 1)
+        except OSError as error:
+            raise _Unreadable(error.strerror or str(error)) from error
     if len(data) > limits.LOCK_BYTES:
         raise RosterError(f"the file has more than {limits.LOCK_BYTES} bytes")
     return data
@@ -226,31 +309,51 @@ def _read(tier: Tier) -> bytes | None:
 def _place(tier: Tier) -> _Place | None:
     if tier.scope is Scope.USER:
         return None
-    with naming(tier.anchor):
+    try:
         found = tier.anchor.stat()
+    except OSError as error:
+        raise _Unreadable(f"{visible(str(tier.anchor))}: {error.strerror or error}") from error
     path = os.fsencode(tier.anchor).decode(errors="replace")
     return _Place(path=path, device=found.st_dev, inode=found.st_ino)
 
 
-def _write(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...], mark: str) -> None:
-    others = tuple(table for table in old.tables if table.get("name") != name)
+def _rendered(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...]) -> bytes:
+    """Return the file with `new` where the records of that name were, else at its end."""
+    at = next((at for at, table in enumerate(old.tables) if table.get("name") == name), None)
+    before = old.tables[:at]
+    after = () if at is None else old.tables[at:]
+    tables = (
+        *before,
+        *new,
+        *(table for table in after if table.get("name") != name),
+    )
     place = _place(tier)
     file: dict[str, Any] = {"schema": _Schema.V1.value}
     if place is not None:
         file["workspace"] = msgspec.structs.asdict(place)
-    data = tomli_w.dumps(file | {"plugin": (*others, *new)}).encode()
+    data = tomli_w.dumps(file | {"plugin": tables}).encode()
     path = tier.record_path
     if len(data) > limits.LOCK_BYTES:
         raise RosterError(
             f"{visible(str(path))}: would have {len(data)} bytes, the limit is {limits.LOCK_BYTES}"
         )
+    return data
+
+
+def replace(tier: Tier, data: bytes, *, mark: str) -> None:
+    """Put bytes of `with_record` or `without_record` into the file; a damaged one goes aside.
+
+    The caller holds the tier alone. Raises `RosterError`.
+    """
+    damaged = seen(tier).damaged
+    path = tier.record_path
     below = () if tier.scope is Scope.USER else (CONSENT,)
     with kept(tier.home, *below) as directory, naming(path):
         _clear(directory, tier)
-        if old.damaged:
+        if damaged:
             os.rename(
                 path.name,
-                f"{path.name}.damaged-{mark}",
+                f"{path.name}{_ASIDE}{mark}",
                 src_dir_fd=directory,
                 dst_dir_fd=directory,
             )

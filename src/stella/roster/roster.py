@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import Final
 from typing import assert_never
 
@@ -24,6 +23,7 @@ from stella.manifest.read import Loaded
 from stella.manifest.read import Unloadable
 from stella.near import suggestion
 from stella.process.program import Program
+from stella.roster.change import unfinished
 from stella.roster.drift import Acceptance
 from stella.roster.drift import Accepted
 from stella.roster.drift import Changed
@@ -107,16 +107,11 @@ class Plugin:
 
     @property
     def way_out(self) -> str:
-        """What a person does about a plugin that is not accepted, in this release [I-30]."""
-        removal = f"`stella plugin remove {self.name}`"
-        scope = "" if self.scope is Scope.PROJECT else " --scope user"
-        if self.record is None:
-            return (
-                f"to use it, copy it elsewhere, take this one away with {removal}, and install "
-                f"the copy with `stella plugin install DIR{scope}`"
-            )
-        source = quote(visible(self.record.source))
-        return f"{removal}, then `stella plugin install {source}{scope}` to accept it anew"
+        """What a person does about a plugin that is not accepted [I-30, I-31]."""
+        return (
+            f"`stella plugin accept {self.name}` shows what it is now and asks, "
+            f"`stella plugin remove {self.name}` takes it away"
+        )
 
     @property
     def pipeline(self) -> str | None:
@@ -220,7 +215,7 @@ def _tier(tier: Tier, lookup: Lookup, notices: list[str]) -> Iterable[Plugin]:
         notices.append(f"the plugins of the {tier.scope.value} scope are left out: {error}")
         return ()
     records = read_records(tier)
-    notices += [*told, *records.notices]
+    notices += [*told, *records.notices, *unfinished(tier)]
     chosen: dict[str, tuple[Standing, Loaded]] = {}
     for each in standing:
         loaded = _usable(each, notices)

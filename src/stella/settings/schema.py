@@ -8,6 +8,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from types import MappingProxyType
 from typing import Annotated
 from typing import Any
@@ -19,6 +20,7 @@ import msgspec
 from stella import codec
 from stella import limits
 from stella.codec import Refused
+from stella.codec import Word
 from stella.escape import brief
 from stella.manifest.scan import halted
 from stella.manifest.scan import overreach
@@ -93,6 +95,31 @@ class TiersTable(
         return {name: model for name, model in found.items() if model is not None}
 
 
+class Color(Word):
+    """When a terminal gets colour; this release never gives it any [S2-27]."""
+
+    AUTO = "auto"
+    NEVER = "never"
+
+
+class Theme(Word):
+    """How a terminal is drawn on; this release draws in one way [S2-27]."""
+
+    DEFAULT = "default"
+    PLAIN = "plain"
+    HIGH_CONTRAST = "high-contrast"
+
+
+class UiTable(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """`[ui]` [S2-27]: without colour, themes and redrawing, every value holds already."""
+
+    live: bool | None = None
+    color: Color | None = None
+    theme: Theme | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFile:
     """What one file says; `ignored` are places that have no say in a file of its scope [A-70]."""
@@ -100,6 +127,7 @@ class SettingsFile:
     model: ModelTable
     pipeline: PipelineTable
     tiers: TiersTable
+    ui: UiTable = field(default_factory=UiTable)
     ignored: tuple[str, ...] = ()
 
     @property
@@ -134,12 +162,13 @@ def read_settings(data: bytes, scope: Scope) -> SettingsFile | tuple[Trouble, ..
     model = _decoded(ModelTable, "model", looked.tree, troubles)
     pipeline = _decoded(PipelineTable, "pipeline", looked.tree, troubles)
     tiers = _decoded(TiersTable, "tiers", looked.tree, troubles)
+    ui = _decoded(UiTable, "ui", looked.tree, troubles)
     troubles += [*_meta(meta, scope), *_pipeline(pipeline), *_models(model, tiers)]
     if troubles:
         order = {section: at for at, section in enumerate(tree)}
         inorder = sorted(troubles, key=lambda trouble: order[trouble.section])
         return tuple(inorder[: limits.FAULTS_TOLD])
-    return SettingsFile(model=model, pipeline=pipeline, tiers=tiers, ignored=looked.ignored)
+    return SettingsFile(model=model, pipeline=pipeline, tiers=tiers, ui=ui, ignored=looked.ignored)
 
 
 def _tree(data: bytes) -> dict[str, Any] | Trouble:
