@@ -32,7 +32,7 @@ NEAR_CHARS: Final = 64
 NEAR_CANDIDATES: Final = 64
 NEAR_LOOKUPS: Final = 64
 
-# Package and roster [I-3, I-4, I-31]
+# Package and roster [I-3, I-4, I-29, I-31]
 PLUGIN_NAME_CHARS: Final = 64
 PACKAGE_FILES: Final = 10_000
 PACKAGE_DIRECTORIES: Final = 10_000
@@ -40,10 +40,18 @@ PACKAGE_BYTES: Final = 256 * MIB
 PACKAGE_DEPTH: Final = 32
 PACKAGE_PATH_BYTES: Final = 1024
 CHANGED_PATHS_SHOWN: Final = 20
-CONSENT_BYTES: Final = 64 * KIB
+CONSENT_BYTES: Final = 10 * KIB
 LOCK_BYTES: Final = 4 * MIB
-TIER_PLUGINS: Final = 256
+TIER_PLUGINS: Final = 1000
 TIER_LOCK_SECS: Final = 60
+CACHE_BYTES: Final = 1 * MIB
+CACHE_SETTLED_SECS: Final = 60
+START_READ_BYTES: Final = 4 * MIB
+
+# Trust of a workspace [I-52, I-53]
+TRUST_FILES: Final = 2000
+TRUST_BYTES: Final = 32 * MIB
+TRUST_TEXT_BYTES: Final = 256 * KIB
 
 # Processes [T-22 to T-29, T2-42 to T2-44]
 POINT_SECS: Final = 600

@@ -376,10 +376,11 @@ def test_a_place_of_notes_that_is_not_private_is_not_used(tmp_path: Path) -> Non
     """[S2-42] it is refused and told, not repaired."""
     root = project(tmp_path / "r")
     (root / ".stella/private").mkdir(mode=0o755)
-    assert unmade(spaces(root)).startswith("no candidate can be noted: private is open to others")
+    said = "private: expected mode 0700, got 0755, which lets others in"
+    assert unmade(spaces(root)).startswith(f"no candidate can be noted: {said}")
     (told,) = asyncio.run(spaces(root).reclaim())
     assert isinstance(told, Leaked)
-    assert "private is open to others" in told.reason
+    assert told.reason == said
     assert told.place == str(path_of(root, NOTES))
 
 

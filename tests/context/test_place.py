@@ -89,8 +89,9 @@ def test_what_is_not_private_is_thrown_away(tmp_path: Path, name: str, kind: str
 
 
 def test_a_directory_in_place_of_the_index_is_refused(tmp_path: Path) -> None:
-    place.path_of(tmp_path, BELOW).mkdir(parents=True, mode=0o700)
-    tmp_path.joinpath(*BELOW).chmod(0o700)
+    for depth in range(1, len(BELOW) + 1):
+        tmp_path.joinpath(*BELOW[:depth]).mkdir(mode=0o700)
+    place.path_of(tmp_path, BELOW).mkdir()
     assert entered(tmp_path) == "Is a directory"
 
 
@@ -101,14 +102,15 @@ def test_no_directory_on_the_way_is_a_link(tmp_path: Path, at: int) -> None:
     above = tmp_path.joinpath("root", *BELOW[:at])
     above.mkdir(parents=True, mode=0o700)
     (above / BELOW[at]).symlink_to(real)
-    assert entered(tmp_path / "root") == "Not a directory"
+    assert entered(tmp_path / "root") == "a symbolic link, which is not followed here"
     assert not list(tmp_path.rglob("index.db"))
 
 
 def test_a_directory_that_is_open_to_others_is_refused(tmp_path: Path) -> None:
-    tmp_path.joinpath(*BELOW).mkdir(parents=True)
+    for depth in range(1, len(BELOW) + 1):
+        tmp_path.joinpath(*BELOW[:depth]).mkdir(mode=0o700)
     tmp_path.joinpath(*BELOW).chmod(0o750)
-    assert entered(tmp_path) == "the directory of the index is open to others"
+    assert entered(tmp_path) == "expected mode 0700, got 0750, which lets others in"
 
 
 def test_a_workspace_that_cannot_be_written_is_refused() -> None:

@@ -177,7 +177,7 @@ def test_an_index_that_cannot_be_built_says_why(tmp_path: Path) -> None:
     where = "the index in .stella/private/recall"
     assert unbuilt(recall(root)) == f"{where}: Is a directory"
     index_of(root).parent.chmod(0o755)
-    assert unbuilt(recall(root)) == f"{where}: the directory of the index is open to others"
+    assert unbuilt(recall(root)) == f"{where}: expected mode 0700, got 0755, which lets others in"
     gone = replace(recall(root), root=root / "none", directory=root / "none/x")
     assert unbuilt(gone) == "the index in x: No such file or directory"
 

@@ -590,8 +590,3 @@ def test_a_copy_of_any_package_is_that_package(
     package = copied(root / "package", root / "copy")
     assert package == walked(root / "package") == as_installed(root / "copy")
     assert {path.name: path.read_bytes() for path in (root / "copy").iterdir()} == files
-
-
-def test_every_directory_that_a_path_lies_in_is_above_it() -> None:
-    assert tree.above(["a/b/c", "a/b/d", "e", "f/g/"]) == {"a", "a/b", "f"}
-    assert tree.above([]) == frozenset()

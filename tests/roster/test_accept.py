@@ -16,7 +16,7 @@ from stella.roster.install import Proposal
 from stella.roster.install import Question
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import read_records
-from stella.roster.roster import State
+from stella.roster.plugin import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope

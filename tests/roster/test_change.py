@@ -16,8 +16,8 @@ from stella.roster.remove import remove
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
-from stella.roster.switch import disable
-from stella.roster.switch import enable
+from stella.roster.switching import disable
+from stella.roster.switching import enable
 from stella.settings.sections import SETTABLE
 from tests.making.child import said
 from tests.making.clocks import HandClock

@@ -17,7 +17,6 @@ from stella.roster.drift import check
 from stella.roster.drift import check_for_start
 from stella.roster.drift import explained
 from stella.roster.install import Installed
-from stella.roster.lock import AcceptedBy
 from stella.roster.scope import Places
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
@@ -231,16 +230,6 @@ def test_without_a_record_nothing_is_even_read(tmp_path: Path) -> None:
     found = check(tmp_path / "none", None, lookup(settled(tmp_path)))
     assert found == NotAccepted(why="nobody accepted it here")
     assert check_for_start(tmp_path / "none", None, lookup(settled(tmp_path / "x"))) == found
-
-
-def test_a_record_made_by_the_variable_does_not_count_without_it(tmp_path: Path) -> None:
-    """I-34: and in this release no variable makes one."""
-    done, here = installed(tmp_path)
-    record = msgspec.structs.replace(done.record, accepted_by=AcceptedBy.ENV)
-    assert isinstance(check(done.directory, record, lookup(here)), NotAccepted)
-    for counts in (AcceptedBy.TTY, AcceptedBy.YES, AcceptedBy.TRUST):
-        record = msgspec.structs.replace(done.record, accepted_by=counts)
-        assert isinstance(check(done.directory, record, lookup(here)), Accepted)
 
 
 def test_compiled_files_are_deleted_before_a_start_and_only_then(tmp_path: Path) -> None:

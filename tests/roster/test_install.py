@@ -28,8 +28,8 @@ from stella.roster.listing import list_lines
 from stella.roster.listing import show_lines
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import read_records
+from stella.roster.plugin import State
 from stella.roster.remove import remove
-from stella.roster.roster import State
 from stella.roster.roster import cleared
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places

@@ -13,11 +13,12 @@ from stella.roster.listing import list_lines
 from stella.roster.listing import printable
 from stella.roster.listing import row
 from stella.roster.listing import show_lines
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.roster import Roster
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
+from stella.roster.switch import Off
 from tests.making.packages import lookup
 from tests.making.packages import meter
 from tests.making.packages import notes
@@ -56,6 +57,7 @@ def test_an_empty_roster_prints_a_hint_and_an_empty_array() -> None:
     assert list_json(empty) == "[]"
 
 
+@pytest.mark.behaviour("I-62")
 def test_the_array_has_every_key_in_the_order_of_the_contract(tmp_path: Path) -> None:
     """K-166, I-62."""
     roster, here = installed(tmp_path)
@@ -208,6 +210,7 @@ def only(here: Places) -> Plugin:
     return plugin
 
 
+@pytest.mark.behaviour("I-63")
 def test_show_has_consent_record_state_and_files(tmp_path: Path) -> None:
     """I-63: the record without its text."""
     here = settled(tmp_path)
@@ -274,3 +277,48 @@ def test_show_of_a_plugin_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     lines = show_lines(only(here), lookup(here))
     assert lines[0] == "state: changed"
     assert "33 levels of depth; the limit is 32" in lines[-1]
+
+
+@pytest.mark.behaviour("I-60.off", "I-61")
+def test_what_is_switched_off_is_listed_as_such_and_its_name_at_the_end(tmp_path: Path) -> None:
+    """[I-60, I-61, I-62, I-63]"""
+    here = settled(tmp_path)
+    put(notes(tmp_path / "a", "ant"), here)
+    put(notes(tmp_path / "b", "bee"), here)
+    off = Off(person=frozenset({"bee", "gone\x1b"}), project=frozenset({"cat"}))
+    roster = read_roster(here, None, switched=off)
+    lines = list_lines(roster, frozenset())
+    assert [line for line in lines if line.startswith(("ant", "bee"))] == [
+        "ant  project  none  ok",
+        "bee  project  none  off",
+    ]
+    assert lines[-3:] == (
+        "off bee  by the person's settings",
+        "off cat  by the project's settings, for its own copy only",
+        "off gone\\u{1B}  by the person's settings",
+    )
+    assert [(each["name"], each["state"]) for each in json.loads(list_json(roster))] == [
+        ("ant", "ok"),
+        ("bee", "off"),
+    ]
+    shown = show_lines(roster.plugin("bee"), lookup(here))
+    at = shown.index("state: off")
+    assert shown[at + 1] == (
+        "  switched off in settings; `stella plugin enable bee` switches it on"
+    )
+    empty = read_roster(settled(tmp_path / "x"), None, switched=Off(person=frozenset("a")))
+    assert list_lines(empty, frozenset())[1:] == ("off a  by the person's settings",)
+
+
+def test_what_the_variable_lets_run_is_listed_with_what_the_next_run_does(tmp_path: Path) -> None:
+    """[I-34, I-61, I-63]"""
+    here = settled(tmp_path)
+    meter(here.workspace / ".stella/plugins/meter")
+    roster = read_roster(here, None, by_variable=True)
+    (entry,) = json.loads(list_json(roster))
+    assert (entry["state"], entry["digest"][:7]) == ("ok", "sha256:")
+    assert "STELLA_TRUST_PROJECT lets it run" in entry["notices"][0]
+    shown = show_lines(roster.plugin("meter"), lookup(here))
+    at = shown.index("state: ok")
+    assert "STELLA_TRUST_PROJECT lets it run" in shown[at + 1]
+    assert "record: none" in shown

@@ -22,8 +22,8 @@ from stella.roster.change import mend
 from stella.roster.lock import read_records
 from stella.roster.place import refuse_taken
 from stella.roster.place import token
+from stella.roster.plugin import State
 from stella.roster.remove import remove
-from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
@@ -241,6 +241,7 @@ def _whole(source: Path) -> None:
     (source / "main.py").write_text("import evil\n", "utf-8")
 
 
+@pytest.mark.behaviour("I-7")
 @pytest.mark.parametrize(
     ("change", "named"),
     [

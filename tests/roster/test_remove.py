@@ -16,9 +16,9 @@ from stella.errors import UsageError
 from stella.roster.change import REMOVING
 from stella.roster.change import STAGING
 from stella.roster.lock import read_records
+from stella.roster.plugin import State
 from stella.roster.remove import Removed
 from stella.roster.remove import remove
-from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope

@@ -1,13 +1,17 @@
 """One session with one run, with everything real but the model."""
 
+import asyncio
 import hashlib
 import json
 import os
+from datetime import UTC
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from stella import codec
+from stella import limits
 from stella.authority.gate import Mode
 from stella.clock import SystemClock
 from stella.errors import ModelError
@@ -20,9 +24,15 @@ from stella.journal.entry import Record
 from stella.journal.journal import Journal
 from stella.journal.journal import new_session_id
 from stella.redact import Redactor
+from stella.roster.cache import cache_path
+from stella.roster.cache import read_noted
+from stella.roster.roster import read_roster
+from stella.roster.scope import Scope
+from stella.roster.scope import places
 from stella.session.facts import SessionClosed
 from stella.session.facts import SessionOpened
 from stella.session.result import RefusalRow
+from stella.session.session import run_once
 from stella.turn.facts import Baselined
 from stella.turn.facts import CallJudged
 from stella.turn.facts import Fact
@@ -30,6 +40,7 @@ from stella.turn.facts import FileChanged
 from stella.turn.facts import Noticed
 from stella.turn.facts import RunStatus
 from stella.turn.plugin_facts import Exchanged
+from tests.making.clocks import HandClock
 from tests.making.plugins import arbiter
 from tests.making.plugins import steering
 from tests.making.sessions import calls
@@ -41,6 +52,28 @@ from tests.making.sessions import project
 from tests.making.sessions import says
 from tests.making.sessions import script
 from tests.making.sessions import verifying
+
+
+@pytest.mark.behaviour("I-29")
+def test_a_session_notes_the_accepted_trees_it_saw(tmp_path: Path) -> None:
+    """[I-29] once they are settled; a refused one writes nothing."""
+    root, home = project(tmp_path / "work"), tmp_path / "home"
+    installed(root, home)
+    where = places(home, root)
+    tier = where.tier(Scope.PROJECT)
+    os.utime(tier.record_path, (1, 1))
+    clock = HandClock(moment=datetime.now(UTC))
+    for wait, there in ((0, False), (limits.CACHE_SETTLED_SECS + 2, True)):
+        clock.turn(1000 * wait)
+        model = script(tmp_path / f"m{wait}", *mends(7))
+        refused = options(root, home, tmp_path / "no-such-script")
+        with pytest.raises(UsageError):
+            asyncio.run(run_once(refused, clock))
+        assert not cache_path(tier).exists()
+        asyncio.run(run_once(options(root, home, model), clock))
+        assert cache_path(tier).exists() == there
+    (plugin,) = read_roster(where, None).plugins
+    assert plugin.noted == read_noted(tier)["verify"]
 
 
 def test_a_plain_run_completes_and_its_record_is_whole(tmp_path: Path) -> None:
@@ -399,8 +432,8 @@ def test_what_a_person_should_know_is_told_before_round_0(tmp_path: Path) -> Non
     before = done.told[: types.index("turn_started")]
     told = [(fact.code, fact.text) for fact in before if isinstance(fact, Noticed)]
     assert [code for code, _ in told] == [
-        "holds_lowered",
         "roster",
+        "holds_lowered",
         "test_command",
         "baseline",
         "baseline",

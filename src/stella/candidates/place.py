@@ -3,10 +3,8 @@
 Every step goes from one open directory to the next and follows no link.
 """
 
-import errno
 import os
 import re
-import stat
 from collections.abc import Iterator
 from contextlib import ExitStack
 from contextlib import contextmanager
@@ -14,8 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from stella.files.private import OPEN_MODE
+from stella.files.private import PRIVATE_MODE
+from stella.files.private import step
 from stella.files.tree import DIRECTORY
-from stella.files.write import sync_directory
 from stella.files.write import write_atomic
 
 STELLA: Final = ".stella"
@@ -25,13 +25,11 @@ LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
 NAME_CHARS: Final = 16
 
 Steps = tuple[tuple[str, int], ...]
-_OPEN_MODE: Final = 0o755
-_PRIVATE_MODE: Final = 0o700
-WORK: Final[Steps] = ((STELLA, _OPEN_MODE), ("candidates", _OPEN_MODE))
+WORK: Final[Steps] = ((STELLA, OPEN_MODE), ("candidates", OPEN_MODE))
 NOTES: Final[Steps] = (
-    (STELLA, _OPEN_MODE),
-    ("private", _PRIVATE_MODE),
-    ("candidates", _PRIVATE_MODE),
+    (STELLA, OPEN_MODE),
+    ("private", PRIVATE_MODE),
+    ("candidates", PRIVATE_MODE),
 )
 _OURS: Final = ((STELLA, "private"), (STELLA, "candidates"))
 _IGNORED: Final = b"*\n"
@@ -59,7 +57,8 @@ def entered(root: Path, steps: Steps, *, make: bool = False) -> Iterator[int]:
         here = os.open(root, DIRECTORY)
         held.callback(os.close, here)
         for name, mode in steps:
-            here = _step(here, name, mode, make=make)
+            with _naming(name):
+                here = step(here, name, mode, make=make)
             held.callback(os.close, here)
         yield here
 
@@ -84,30 +83,10 @@ def ignore(work: int, token: str) -> None:
         write_atomic(work, IGNORE, _IGNORED, _IGNORE_MODE, token=token)
 
 
-def _step(above: int, name: str, mode: int, *, make: bool) -> int:
-    made = make and _made(above, name)
-    here = os.open(name, DIRECTORY, dir_fd=above)
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Let what the system refuses say which directory on the way it is about."""
     try:
-        if made:
-            os.fchmod(here, mode)
-            sync_directory(above)
-        elif mode == _PRIVATE_MODE:
-            _check(here, name)
-    except OSError:
-        os.close(here)
-        raise
-    return here
-
-
-def _made(above: int, name: str) -> bool:
-    try:
-        os.mkdir(name, _PRIVATE_MODE, dir_fd=above)
-    except FileExistsError:
-        return False
-    return True
-
-
-def _check(opened: int, name: str) -> None:
-    found = os.fstat(opened)
-    if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
-        raise OSError(errno.EPERM, f"{name} is open to others, expected mode 0700", name)
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{name}: {error.strerror}", name) from error

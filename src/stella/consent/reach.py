@@ -8,6 +8,8 @@ from stella.consent.page import BULLET
 from stella.consent.page import DETAIL
 from stella.consent.page import Page
 from stella.consent.page import exact
+from stella.consent.page import leading
+from stella.consent.page import quoted
 from stella.consent.page import shown
 from stella.escape import counted
 from stella.manifest.capability import Capability
@@ -81,9 +83,9 @@ def reach(page: Page, capabilities: tuple[Capability, ...]) -> None:
 
 def _capability(page: Page, each: Capability) -> None:
     risk = each.grade.value.upper()
-    page.line(BULLET, exact(each.tool, ","), f", {risk}: ", shown(each.purpose))
+    page.line(BULLET, leading(each.tool, ",:"), f", {risk}: ", shown(each.purpose))
     for limit in each.scope:
         page.line(DETAIL, "claimed limit: ", shown(limit))
     if not each.graded:
-        unknown = '" is not a known grade and is read as destructive'
-        page.line(DETAIL, 'risk "', shown(each.risk), unknown)
+        unknown = " is not a known grade and is read as destructive"
+        page.line(DETAIL, "risk ", quoted(each.risk), unknown)

@@ -19,7 +19,10 @@ from typing import Final
 
 from stella import limits
 from stella.clock import Clock
-from stella.files.tree import DIRECTORY
+from stella.files.private import OPEN_MODE
+from stella.files.private import PRIVATE_MODE
+from stella.files.private import exposed
+from stella.files.private import step
 from stella.files.tree import held
 
 INDEX: Final = "index.db"
@@ -28,8 +31,6 @@ LOCK: Final = "lock"
 _BESIDE: Final = tuple(f"{INDEX}-{name}" for name in ("journal", "wal", "shm"))
 _FILE: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FILE_MODE: Final = 0o600
-_DIRECTORY_MODE: Final = 0o700
-_OTHERS: Final = 0o077
 _ASK_AGAIN_SECS: Final = 0.02
 
 
@@ -37,17 +38,15 @@ _ASK_AGAIN_SECS: Final = 0.02
 def alone(root: int, below: tuple[str, ...], clock: Clock, stop: Event) -> Iterator[int]:
     """Hold the directory at `below` the open `root` for this search alone.
 
-    What is missing is made, open to nobody else. Raises `OSError`: the directory cannot be
-    made, is a link or not private, or another session keeps it for `limits.RECALL_WAIT_MS`.
+    What is missing is made, all but the first of them open to nobody else. Raises `OSError`: the
+    directory cannot be made, is a link or not private, or another session keeps it for
+    `limits.RECALL_WAIT_MS`.
     """
     with ExitStack() as kept:
         here = root
-        for name in below:
-            with suppress(FileExistsError):
-                os.mkdir(name, _DIRECTORY_MODE, dir_fd=here)
-            here = kept.enter_context(held(os.open(name, DIRECTORY, dir_fd=here)))
-        if not _private(os.fstat(here)):
-            raise OSError(errno.EPERM, "the directory of the index is open to others")
+        for at, name in enumerate(below):
+            mode = PRIVATE_MODE if at else OPEN_MODE
+            here = kept.enter_context(held(step(here, name, mode, make=True)))
         lock = kept.enter_context(held(os.open(LOCK, _FILE, _FILE_MODE, dir_fd=here)))
         _wait(lock, clock, stop)
         yield here
@@ -58,7 +57,11 @@ def prepare(directory: int) -> None:
     for name in (INDEX, *_BESIDE):
         with suppress(FileNotFoundError):
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
-            if not (stat.S_ISREG(found.st_mode) and _private(found) and found.st_nlink == 1):
+            if not (
+                stat.S_ISREG(found.st_mode)
+                and exposed(found, _FILE_MODE) is None
+                and found.st_nlink == 1
+            ):
                 os.unlink(name, dir_fd=directory)
     os.close(os.open(INDEX, _FILE, _FILE_MODE, dir_fd=directory))
 
@@ -73,10 +76,6 @@ def discard(directory: int) -> None:
 def path_of(root: Path, below: tuple[str, ...]) -> Path:
     """Return the path of the index, for the database that opens files by path only."""
     return root.joinpath(*below, INDEX)
-
-
-def _private(found: os.stat_result) -> bool:
-    return found.st_uid == os.geteuid() and not found.st_mode & _OTHERS
 
 
 def _wait(lock: int, clock: Clock, stop: Event) -> None:

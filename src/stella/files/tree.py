@@ -7,12 +7,11 @@ look and a use [I-4 to I-7, I-28]. Nothing here knows what a plugin is, and noth
 import hashlib
 import os
 import stat
-import unicodedata
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -23,6 +22,7 @@ from stella.errors import PackageRefused
 from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.kind import kind_of
+from stella.files.names import refuse_name
 from stella.files.write import READ
 from stella.files.write import sync_directory
 from stella.files.write import write_all
@@ -59,9 +59,16 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """Everything in a tree, sorted by the bytes of the paths [I-28]."""
+    """Everything in a tree, sorted by the bytes of the paths [I-28].
+
+    `state` is one digest over what the system says of each entry: device, inode, mode and, of
+    what is no directory, size and times [I-29]. `newest` is the latest of these times, in
+    nanoseconds. Both are of the moment before anything was read.
+    """
 
     entries: tuple[Entry, ...]
+    state: str = field(default="", compare=False)
+    newest: int = field(default=0, compare=False)
 
     @cached_property
     def digest(self) -> str:
@@ -179,6 +186,15 @@ def acceptable(root: int) -> Package:
     return _Walk(source=False, strict=True).run(root, None)
 
 
+def looked(root: int, files: Mapping[str, str]) -> Package:
+    """Return an installed tree as `installed` does, but read no file [I-29].
+
+    `files` has the `sha256:` digest each one is taken to have; one that is not there has none.
+    Only the caller knows whether `state` lets it believe them.
+    """
+    return _Walk(source=False, files=files).run(root, None)
+
+
 def hashed(source: int, path: str, size: int, target: int | None) -> str:
     """Return the hex SHA-256 of an open file of `size` bytes, and write them to `target`, if any.
 
@@ -200,19 +216,35 @@ def hashed(source: int, path: str, size: int, target: int | None) -> str:
 class _Walk:
     """One walk over one tree: what was met so far, and the bounds it is held to [I-4]."""
 
-    def __init__(self, *, source: bool, strict: bool = False) -> None:
+    def __init__(
+        self, *, source: bool, strict: bool = False, files: Mapping[str, str] | None = None
+    ) -> None:
         self.source = source
         self.strict = source or strict
+        self.known = files
         self.entries: list[Entry] = []
+        self.marks: list[bytes] = []
+        self.newest = 0
         self.files = 0
         self.directories = 0
         self.bytes = 0
 
     def run(self, root: int, into: int | None) -> Package:
+        self.mark("", os.fstat(root))
         self.directory(root, "", into)
         return Package(
-            entries=tuple(sorted(self.entries, key=lambda entry: os.fsencode(entry.path)))
+            entries=tuple(sorted(self.entries, key=lambda entry: os.fsencode(entry.path))),
+            state=hashlib.sha256(b"".join(sorted(self.marks))).hexdigest(),
+            newest=self.newest,
         )
+
+    def mark(self, path: str, found: os.stat_result) -> None:
+        """Note what the system says of an entry; the names in a directory are always read."""
+        says = [found.st_dev, found.st_ino, found.st_mode]
+        if not stat.S_ISDIR(found.st_mode):
+            says += [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+            self.newest = max(self.newest, found.st_mtime_ns, found.st_ctime_ns)
+        self.marks.append(os.fsencode(path) + f"\0{says}\n".encode())
 
     def directory(self, here: int, prefix: str, into: int | None) -> None:
         twins: dict[str, str] = {}
@@ -225,14 +257,17 @@ class _Walk:
                 continue
             self.bound(path, kind)
             if self.strict:
-                _refuse_name(path, name, twins)
+                refuse_name(path, name, twins, reserved=CONFIGURED)
             if kind is Kind.DIRECTORY:
                 self.entries.append(self.inner(here, path, name, into))
-            elif kind is Kind.FILE:
+            elif kind is Kind.FILE and self.known is None:
                 self.entries.append(self.file(here, path, name, into))
+            elif kind is Kind.FILE:
+                self.entries.append(self.believed(path, found))
             elif self.strict:
                 raise _wrong_kind(path, f"a {kind.value}; {_ONLY}")
             else:
+                self.mark(path, found)
                 mode = stat.S_IMODE(found.st_mode)
                 self.entries.append(Entry(path=path, kind=kind, mode=mode))
 
@@ -263,7 +298,9 @@ class _Walk:
         with _reading(path):
             below = os.open(name, DIRECTORY, dir_fd=here)
         with held(below):
-            mode = self.mode(path, os.fstat(below).st_mode, _DIRECTORY_MODE)
+            found = os.fstat(below)
+            self.mark(path, found)
+            mode = self.mode(path, found.st_mode, _DIRECTORY_MODE)
             if into is None:
                 self.directory(below, f"{path}/", None)
             else:
@@ -280,6 +317,7 @@ class _Walk:
         with held(source):
             found = os.fstat(source)
             _expect(path, Kind.FILE, found)
+            self.mark(path, found)
             if self.strict and found.st_nlink > 1:
                 names = f"{found.st_nlink} names for one file"
                 raise _wrong_kind(path, f"a hard link, {names}; {_ONLY}")
@@ -296,28 +334,21 @@ class _Walk:
         self.bytes += found.st_size
         return Entry(path=path, kind=Kind.FILE, mode=mode, size=found.st_size, sha256=sha256)
 
+    def believed(self, path: str, found: os.stat_result) -> Entry:
+        """Return a file as the system and the caller say it is; nothing of it is read [I-29]."""
+        self.mark(path, found)
+        _limit(path, self.bytes + found.st_size, limits.PACKAGE_BYTES, "bytes in total")
+        self.bytes += found.st_size
+        sha256 = (self.known or {}).get(path, "").removeprefix("sha256:")
+        mode = stat.S_IMODE(found.st_mode)
+        return Entry(path=path, kind=Kind.FILE, mode=mode, size=found.st_size, sha256=sha256)
+
     def mode(self, path: str, mode: int, normal: int) -> int:
         """Return the mode an entry gets [I-6], or the one it has in an installed tree."""
         for bit, word in ((stat.S_ISUID, "setuid"), (stat.S_ISGID, "setgid")):
             if self.strict and mode & bit:
                 raise _wrong_kind(path, f"has the {word} bit; {_ONLY}")
         return normal if self.source else stat.S_IMODE(mode)
-
-
-def _refuse_name(path: str, name: str, twins: dict[str, str]) -> None:
-    """Refuse a name that cannot be shown as it is [A19], or that a file system may merge [A20]."""
-    if any(unicodedata.category(char) == "Cs" for char in name):
-        raise _wrong_name(path, "the name is not UTF-8")
-    if visible(name) != name:
-        raise _wrong_name(path, "the name holds characters or spaces that do not show")
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
-    if path.casefold() == CONFIGURED:
-        raise PackageRefused(
-            f"{path}: the host keeps a file of that name in a plugin", "I-6", "ReservedName"
-        )
-    if twin := twins.get(folded):
-        raise _wrong_name(path, f'"{twin}" beside it is the same name on some file systems')
-    twins[folded] = name
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -343,10 +374,6 @@ def _wrong_kind(path: str, says: str) -> PackageRefused:
     return PackageRefused(f"{visible(path)}: {says}", "I-5", "KindRefused")
 
 
-def _wrong_name(path: str, says: str) -> PackageRefused:
-    return PackageRefused(f"{visible(path)}: {says}", "I-4", "FileNameRefused")
-
-
 def _block(source: int, path: str, left: int) -> bytes:
     with _reading(path):
         return os.read(source, min(limits.MIB, left))
@@ -368,14 +395,3 @@ def _reading(path: str) -> Iterator[None]:
     except OSError as error:
         said = f"{visible(path)}: {error.strerror or error}"
         raise PackageRefused(said, "I-2", "Unreadable") from error
-
-
-def above(paths: Iterable[str]) -> frozenset[str]:
-    """Return every directory that a relative path of `paths` lies in."""
-    found: set[str] = set()
-    for path in paths:
-        at = path.rstrip("/").rpartition("/")[0]
-        while at and at not in found:
-            found.add(at)
-            at = at.rpartition("/")[0]
-    return frozenset(found)

@@ -10,12 +10,16 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack
 from contextlib import contextmanager
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from stella.errors import JournalError
 from stella.escape import visible
+from stella.files.private import OPEN_MODE
+from stella.files.private import PRIVATE_MODE
+from stella.files.private import exposed
+from stella.files.private import opened
+from stella.files.private import step
 
 JOURNAL: Final = "journal.jsonl"
 LOCK: Final = "lock"
@@ -24,11 +28,9 @@ _STELLA: Final = ".stella"
 _IGNORED: Final = b"private/\ncandidates/\n"
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_OPEN_MODE: Final = 0o755
-_DIRECTORY_MODE: Final = 0o700
 _FILE_MODE: Final = 0o600
 _IGNORE_MODE: Final = 0o644
-_STEPS: Final = ((_STELLA, _OPEN_MODE), ("private", _DIRECTORY_MODE), ("sessions", _DIRECTORY_MODE))
+_STEPS: Final = ((_STELLA, OPEN_MODE), ("private", PRIVATE_MODE), ("sessions", PRIVATE_MODE))
 
 
 def sessions_path(workspace: Path) -> Path:
@@ -47,12 +49,9 @@ def enter(workspace: Path, session: str, *, make: bool) -> int:
     with ExitStack() as held, naming(path):
         here = os.open(path, _DIRECTORY)
         held.callback(os.close, here)
-        for name, mode in (*_STEPS, (session, _DIRECTORY_MODE)):
+        for name, mode in (*_STEPS, (session, PRIVATE_MODE)):
             path /= name
-            made = make and _made(here, path)
-            if make and not made and name == session:
-                raise JournalError(f"{_shown(path)}: this session exists already")
-            here = _step(here, path, mode, made=made)
+            here = _step(here, path, mode, make=make, fresh=name == session)
             held.callback(os.close, here)
             if make and name == _STELLA:
                 _ignore(here, path / ".gitignore", session)
@@ -75,9 +74,10 @@ def open_file(directory: int | None, path: Path, flags: int) -> int:
     Raises `JournalError` when it is a link, no regular file, somebody else's, reachable under
     a second name or open to others [J2-1, S2-42].
     """
-    file = _opened(directory, path, flags | _FILE)
+    with naming(path):
+        file = opened(directory, path.name if directory is not None else str(path), flags | _FILE)
     try:
-        _check(file, path, _FILE_MODE)
+        _check(file, path)
     except JournalError:
         os.close(file)
         raise
@@ -109,55 +109,31 @@ def naming(path: Path) -> Iterator[None]:
         raise JournalError(f"{_shown(path)}: {error.strerror or error}") from error
 
 
-def _made(above: int, path: Path) -> bool:
-    with naming(path), suppress(FileExistsError):
-        os.mkdir(path.name, _DIRECTORY_MODE, dir_fd=above)
-        return True
-    return False
-
-
-def _step(above: int, path: Path, mode: int, *, made: bool) -> int:
-    here = _opened(above, path, _DIRECTORY | os.O_NOFOLLOW)
+def _step(above: int, path: Path, mode: int, *, make: bool, fresh: bool) -> int:
     try:
-        if made:
-            with naming(path):
-                os.fchmod(here, mode)
-                os.fsync(above)
-        elif mode == _DIRECTORY_MODE:
-            _check(here, path, mode)
-    except JournalError:
-        os.close(here)
-        raise
-    return here
-
-
-def _opened(above: int | None, path: Path, flags: int) -> int:
-    """Return what bears a name, open; a link is not followed, and the message says so."""
-    place = path if above is None else path.name
-    try:
-        return os.open(place, flags, dir_fd=above)
+        return step(above, path.name, mode, make=make, fresh=fresh)
+    except FileExistsError as error:
+        raise JournalError(f"{_shown(path)}: this session exists already") from error
     except OSError as error:
-        with naming(path):
-            link = stat.S_ISLNK(os.stat(place, dir_fd=above, follow_symlinks=False).st_mode)
-        cause = "a symbolic link, which is not followed here" if link else error.strerror
-        raise JournalError(f"{_shown(path)}: {cause}") from error
+        raise _refused(path, mode, str(error.strerror)) from error
 
 
-def _check(opened: int, path: Path, mode: int) -> None:
-    found = os.fstat(opened)
+def _check(file: int, path: Path) -> None:
+    found = os.fstat(file)
+    if not stat.S_ISREG(found.st_mode):
+        raise JournalError(f"{_shown(path)}: expected a regular file")
+    if found.st_nlink != 1:
+        raise JournalError(f"{_shown(path)}: has {found.st_nlink} names (hard links), expected one")
+    if fault := exposed(found, _FILE_MODE):
+        raise _refused(path, _FILE_MODE, fault)
+
+
+def _refused(path: Path, mode: int, fault: str) -> JournalError:
     shown = _shown(path)
-    if mode == _FILE_MODE and not stat.S_ISREG(found.st_mode):
-        raise JournalError(f"{shown}: expected a regular file")
-    if found.st_uid != os.geteuid():
-        raise JournalError(f"{shown}: belongs to user {found.st_uid}, expected {os.geteuid()}")
-    if mode == _FILE_MODE and found.st_nlink != 1:
-        raise JournalError(f"{shown}: has {found.st_nlink} names (hard links), expected one")
-    given = stat.S_IMODE(found.st_mode)
-    if given & 0o777 & ~mode:
-        raise JournalError(
-            f"{shown}: expected mode {mode:04o}, got {given:04o}, which lets others in;"
-            f" if that is not their doing, run: chmod {mode:o} {shown}"
-        )
+    cure = f"if that is not their doing, run: chmod {mode:o} {shown}"
+    return JournalError(
+        f"{shown}: {fault}; {cure}" if fault.startswith("expected mode") else f"{shown}: {fault}"
+    )
 
 
 def _ignore(stella: int, path: Path, session: str) -> None:

@@ -44,6 +44,7 @@ def overreach(text: str) -> ManifestFault | None:
     """
     depth = 0
     for token in _TOKEN.finditer(text):
+        found: ManifestFault | None = None
         match token.lastgroup:
             case "open":
                 depth += 1
@@ -52,13 +53,13 @@ def overreach(text: str) -> ManifestFault | None:
             case "named":
                 is_header = depth == 0
                 depth += token["header"].count("[")
-                if found := _long(text, token, "named", is_key=is_header):
-                    return found
+                found = _long(text, token, "named", is_key=is_header)
             case "key":
-                if found := _long(text, token, "key", is_key=False):
-                    return found
+                found = _long(text, token, "key", is_key=False)
             case _:
                 continue
+        if found is not None:
+            return found
         if depth > limits.TOML_DEPTH:
             return _at(
                 text,

@@ -54,7 +54,10 @@ _MODE: Final = 0o600
 _ENDING: Final = ".change.json"
 _ESCAPED: Final = 6
 """How many bytes of JSON one byte of a text can become."""
-_NOTE_BYTES: Final = _ESCAPED * (limits.LOCK_BYTES + limits.SETTINGS_BYTES) + limits.MIB
+_FILES_OF_RECORDS: Final = 2
+_NOTE_BYTES: Final = (
+    _ESCAPED * (_FILES_OF_RECORDS * limits.LOCK_BYTES + limits.SETTINGS_BYTES) + limits.MIB
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,15 +72,15 @@ class Move:
 class Change:
     """What is to become of a tier, in this order: the settings, the moves, the records.
 
-    `settings` is the file as it stands and as it shall be; `record` are the bytes of the file
-    of records that shall be. None for what stays as it is.
+    `settings` is the file as it stands and as it shall be; `records` has each file
+    of records that changes, by the tier it belongs to, with the bytes that shall be.
     """
 
     name: str
     mark: str
     moves: tuple[Move, ...] = ()
     settings: tuple[Target, Target] | None = None
-    record: bytes | None = None
+    records: tuple[tuple[Tier, bytes], ...] = ()
 
 
 class _Schema(Word):
@@ -103,6 +106,12 @@ class _File(
     written: str
 
 
+class _RecordFile(_File, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A file of records; `by_variable` says which of a tier's two it is [Q-3]."""
+
+    by_variable: bool = False
+
+
 class _Note(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -113,7 +122,7 @@ class _Note(
     mark: str
     moves: tuple[_Moved, ...]
     settings: _File | None = None
-    record: _File | None = None
+    records: tuple[_RecordFile, ...] = ()
 
 
 def mend(places: Places) -> tuple[str, ...]:
@@ -190,8 +199,8 @@ def _begin(tier: Tier, change: Change) -> None:
             write_target(tier, new.text, new.mode, mark=change.mark)
         for move in change.moves:
             _rename(tier, directory, move.before, move.after)
-    if change.record is not None:
-        lock.replace(tier, change.record, mark=change.mark)
+    for kind, data in change.records:
+        lock.replace(kind, data, mark=change.mark)
 
 
 def _mended(tier: Tier) -> tuple[str, ...]:
@@ -249,10 +258,10 @@ def _take_back(tier: Tier) -> tuple[str, ...]:
     if note is None:
         return ()
     told = [f"{visible(str(tier.path))}: undone, since it was cut off: {_about(note)}"]
-    if note.record is not None:
-        text = note.record.text
-        before = None if text is None else text.encode()
-        lock.put_back(tier, before, note.record.written, mark=note.mark)
+    for record in reversed(note.records):
+        before = None if record.text is None else record.text.encode()
+        kind = tier.apart if record.by_variable else tier
+        lock.put_back(kind, before, record.written, mark=note.mark)
     if note.settings is not None and not _settings_back(tier, note.settings, note.mark):
         told.append(
             f"{visible(str(tier.settings_path))}: changed by somebody else meanwhile and left as "
@@ -299,28 +308,30 @@ def _note(tier: Tier, change: Change, directory: int | None) -> None:
         device, inode = found
         before, after = _kept(move.before), _kept(move.after)
         moves.append(_Moved(before=before, after=after, device=device, inode=inode))
-    settings = record = None
+    settings = None
     if change.settings is not None:
         old, new = change.settings
         settings = _File(text=old.text, mode=old.mode, written=new.digest)
-    if change.record is not None:
-        data = lock.contents(tier)
-        with suppress(UnicodeDecodeError):  # what is no text is put aside whole
-            text = None if data is None else data.decode()
-            record = _File(text=text, mode=_MODE, written=digest(change.record))
-        record = record or _File(mode=_MODE, written=digest(change.record))
     note = _Note(
         schema=_Schema.V1,
         name=change.name,
         mark=change.mark,
         moves=tuple(moves),
         settings=settings,
-        record=record,
+        records=tuple(_recorded(kind, data) for kind, data in change.records),
     )
     path = _note_path(tier)
     with kept(tier.home, CONSENT) as home, naming(path):
         token = f"{tier.key}-{change.mark}"
         write_atomic(home, path.name, codec.encode(note), _MODE, token=token)
+
+
+def _recorded(kind: Tier, data: bytes) -> _RecordFile:
+    """Return how to put back a file of records that is to become `data`."""
+    before, text = lock.contents(kind), None
+    with suppress(UnicodeDecodeError):  # what is no text is put aside whole
+        text = None if before is None else before.decode()
+    return _RecordFile(text=text, mode=_MODE, written=digest(data), by_variable=kind.by_variable)
 
 
 def _read_note(path: Path) -> _Note | None:

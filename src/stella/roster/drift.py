@@ -24,6 +24,7 @@ from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
+from stella.roster.cache import Noted
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.scope import naming
@@ -68,24 +69,32 @@ class NotAccepted:
 Acceptance = Accepted | Changed | NotAccepted
 
 
-def check(directory: Path, record: Record | None, lookup: Lookup) -> Acceptance:
+def check(
+    directory: Path,
+    record: Record | None,
+    lookup: Lookup,
+    noted: Noted | None = None,
+    *,
+    read: int = 0,
+) -> Acceptance:
     """Return whether what stands in `directory` is what `record` says was accepted [I-30].
 
-    Reads the whole tree and writes nothing. Without a record nothing is read.
+    Reads the whole tree and writes nothing. Without a record nothing is read. `noted` may stand
+    in for reading a tree of more than `read` bytes that is as it was [I-29].
     """
     if record is None:
         return NotAccepted(why="nobody accepted it here")
-    if record.accepted_by is AcceptedBy.ENV:
-        return NotAccepted(why="it was accepted by a variable only, which this release ignores")
     try:
         with tree.opened(directory) as root:
-            package = tree.installed(root)
+            package = _unread(root, record, noted, read) or tree.installed(root)
             if package.digest == record.digest:
                 return Accepted(package=package)
             consent = _consent(root, directory, package, record, lookup)
     except PackageRefused as error:
         return Changed(why=str(error))
-    paths = changes(record.files, package)
+    # A folder that was accepted where it stood has the modes of its checkout, not an install's.
+    stood = record.accepted_by in (AcceptedBy.TRUST, AcceptedBy.ENV)
+    paths = changes(record.files, package, modes=not stood)
     why = None if paths else "a mode or a directory is not as it was"
     return Changed(paths=paths, consent=consent, why=why, package=package)
 
@@ -115,15 +124,40 @@ def explained(name: str, acceptance: Acceptance, way_out: str) -> tuple[str, ...
     return (head, "consent then (-) and now (+):", *lines)
 
 
-def check_for_start(directory: Path, record: Record | None, lookup: Lookup) -> Acceptance:
-    """Return what `check` does, after deleting compiled files nobody accepted [I-32, T-9]."""
+def differences(acceptance: Acceptance) -> tuple[str, ...]:
+    """Return every file that differs and the consent lines that do, one per line [I-34]."""
+    if not isinstance(acceptance, Changed):
+        return ()
+    consent = (f"  {line}" for line in acceptance.consent)
+    grant = ("consent then (-) and now (+):", *consent) if acceptance.consent else ()
+    return tuple(filter(None, (*first(acceptance.paths), acceptance.why, *grant)))
+
+
+def check_for_start(
+    directory: Path, record: Record | None, lookup: Lookup, noted: Noted | None = None
+) -> Acceptance:
+    """Return what `check` does, after deleting compiled files nobody accepted [I-32, T-9].
+
+    A tree of up to `limits.START_READ_BYTES` is read whatever is noted, which costs less than
+    the start: on some file systems a write through an old mapping changes no time.
+    """
     if record is not None:
         try:
             with tree.opened(directory) as root:
                 _sweep(root, directory, limits.PACKAGE_DEPTH)
         except RosterError as error:
             return Changed(why=str(error))
-    return check(directory, record, lookup)
+    return check(directory, record, lookup, noted, read=limits.START_READ_BYTES)
+
+
+def _unread(root: int, record: Record, noted: Noted | None, read: int) -> Package | None:
+    """Return the accepted tree when the system says that it is the one that was noted [I-29]."""
+    if noted is None or noted.digest != record.digest:
+        return None
+    package = tree.looked(root, record.files)
+    if package.state != noted.state or sum(entry.size for entry in package.entries) <= read:
+        return None
+    return package if package.digest == record.digest else None
 
 
 def _sweep(here: int, path: Path, depth: int) -> None:
@@ -140,8 +174,11 @@ def _sweep(here: int, path: Path, depth: int) -> None:
                     _sweep(below, path / name, depth - 1)
 
 
-def changes(before: Mapping[str, str], package: Package) -> tuple[str, ...]:
-    """Return each path of a tree that is not as it was recorded, with what became of it [I-31]."""
+def changes(before: Mapping[str, str], package: Package, *, modes: bool = True) -> tuple[str, ...]:
+    """Return each path of a tree that is not as it was recorded, with what became of it [I-31].
+
+    With `modes` a mode that no install gives counts as a change.
+    """
     found = dict.fromkeys(before, "removed")
     for entry in package.entries:
         # Of directories the record says nothing.
@@ -149,7 +186,7 @@ def changes(before: Mapping[str, str], package: Package) -> tuple[str, ...]:
         word = "changed" if known else "added"
         if entry.kind not in _INSTALLED_MODES:
             found[entry.path] = f"{word} ({entry.kind.value})"
-        elif entry.mode not in _INSTALLED_MODES[entry.kind]:
+        elif modes and entry.mode not in _INSTALLED_MODES[entry.kind]:
             found[entry.path] = f"{word} (mode)"
         elif entry.kind is Kind.FILE and before.get(entry.path) != package.files[entry.path]:
             found[entry.path] = word

@@ -26,7 +26,8 @@ from stella.process.environment import withheld
 from stella.roster.drift import Accepted
 from stella.roster.drift import Changed
 from stella.roster.lock import Record
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
+from stella.roster.plugin import State
 from stella.roster.roster import Roster
 from stella.roster.start import Lookup
 from stella.roster.start import accepted_program
@@ -81,7 +82,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 def list_json(roster: Roster) -> str:
     """Return the roster as one JSON array sorted by name, on one line [I-62]."""
-    return printable(codec.encode(tuple(map(row, roster.plugins))).decode())
+    return printable(codec.encode(tuple(map(row, roster.every))).decode())
 
 
 def printable(document: str) -> str:
@@ -121,16 +122,19 @@ def row(plugin: Plugin) -> Row:
 
 
 def list_lines(roster: Roster, registered: frozenset[str]) -> tuple[str, ...]:
-    """Return the lines of `list`: plugins, hook dispatches, withheld names [I-60].
+    """Return the lines of `list`: plugins, hook dispatches, withheld and off names [I-60].
 
     `registered` are the variables that model keys are read from [T-11].
     """
-    if not roster.plugins:
-        return ("no plugins are installed here; `stella plugin install DIR` installs one",)
+    off = tuple(f"off {visible(name)}  {whose}" for name, whose in roster.switched.rows())
+    if not roster.every:
+        hint = "no plugins are installed here; `stella plugin install DIR` installs one"
+        return (hint, *off)
     return (
-        *(line for plugin in roster.plugins for line in _listed(plugin)),
+        *(line for plugin in roster.every for line in _listed(plugin)),
         *(line for plugin in roster.plugins for line in _dispatches(plugin)),
         *(line for plugin in roster.plugins for line in _withheld(plugin, registered)),
+        *off,
     )
 
 
@@ -184,7 +188,7 @@ def _runs(runtime: Runtime | None) -> str:
 def _dispatches(plugin: Plugin) -> Iterable[str]:
     """Return a line for each hook the plugin receives, in the catalogue's order [I-60]."""
     loop, runtime = plugin.manifest.loop, plugin.manifest.runtime
-    if plugin.barrier is not None:
+    if plugin.state is not State.OK:
         return
     for hook in Hook:
         if not loop.permits_hook(hook):
@@ -219,10 +223,17 @@ def _recorded(record: Record | None) -> Iterable[str]:
 
 def _standing(plugin: Plugin) -> Iterable[str]:
     yield f"state: {plugin.state.value}"
-    yield from (f"  {line}" for line in plugin.explained)
+    if plugin.off:
+        yield f"  switched off in settings; `stella plugin enable {plugin.name}` switches it on"
+    elif plugin.offered is not None:
+        yield from (f"  {line}" for line in plugin.notices)
+    else:
+        yield from (f"  {line}" for line in plugin.explained)
 
 
 def _package(plugin: Plugin) -> Package | None:
+    if plugin.offered is not None:
+        return plugin.offered.package
     return plugin.acceptance.package if isinstance(plugin.acceptance, Accepted | Changed) else None
 
 

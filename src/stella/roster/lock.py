@@ -4,14 +4,10 @@ One file for each tier, in the person's home, never in a workspace. It is read s
 is not exactly a record counts as no record and is left for repair, never believed in part.
 """
 
-import errno
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Mapping
-from contextlib import ExitStack
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -29,29 +25,17 @@ from stella.consent.answer import digest_of
 from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
-from stella.files import tree
-from stella.files.write import READ
-from stella.files.write import TEMPORARY
-from stella.files.write import sync_directory
-from stella.files.write import write_atomic
-from stella.roster.scope import CONSENT
+from stella.roster.private import Unreadable
+from stella.roster.private import come_back
+from stella.roster.private import contents_of
+from stella.roster.private import delete_private
+from stella.roster.private import read_private
+from stella.roster.private import write_private
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
-from stella.roster.scope import kept
-from stella.roster.scope import naming
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_MODE: Final = 0o600
-_ASIDE: Final = ".damaged-"
-_NO_FILE: Final = frozenset({errno.ELOOP, errno.ENXIO, errno.ENOTDIR})
-"""What opening says of a link, of a socket and of a file in place of a directory."""
-_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
-
-
-class _Unreadable(RosterError):
-    """The system did not give the bytes of a file that may be a good one."""
 
 
 class AcceptedBy(Word):
@@ -151,14 +135,14 @@ def read_records(tier: Tier) -> Records:
     [I-26, I-27, S2-42].
     """
     try:
-        data = _read(tier)
-        if data is None:
+        found = read_private(tier.home, tier.record_path, limits.LOCK_BYTES)
+        if found is None:
             return Records(by_name={})
         here = _place(tier)
-        file = codec.decode(_File, codec.parse_toml(data.decode()))
+        file = codec.decode(_File, codec.parse_toml(found.data.decode()))
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
         notices = (_notice(tier, str(error)),)
-        if isinstance(error, _Unreadable):
+        if isinstance(error, Unreadable):
             return Records(by_name={}, notices=notices, unreadable=str(error))
         return Records(by_name={}, notices=notices, damaged=True)
     if file.workspace != here:
@@ -191,12 +175,7 @@ def contents(tier: Tier) -> bytes | None:
 
     Raises `RosterError` when the system does not give them.
     """
-    try:
-        return _read(tier)
-    except _Unreadable as error:
-        raise RosterError(f"{visible(str(tier.record_path))}: {error}") from error
-    except RosterError:
-        return None
+    return contents_of(tier.home, tier.record_path, limits.LOCK_BYTES)
 
 
 def put_back(tier: Tier, data: bytes | None, written: str, *, mark: str) -> bool:
@@ -205,25 +184,19 @@ def put_back(tier: Tier, data: bytes | None, written: str, *, mark: str) -> bool
     `written` is the digest of what came in its place; a file that is neither is left alone. One
     that was put aside as damaged comes back. The caller holds the tier alone.
     """
-    below = () if tier.scope is Scope.USER else (CONSENT,)
-    path = tier.record_path
-    aside = f"{path.name}{_ASIDE}{mark}"
-    with kept(tier.home, *below) as directory, naming(path):
-        if aside in tree.names_in(directory):
-            os.rename(aside, path.name, src_dir_fd=directory, dst_dir_fd=directory)
-            sync_directory(directory)
-            return True
-        now = contents(tier)
-        if now == data:
-            return True
-        if now is None or digest(now) != written:
-            return False
-        if data is None:
-            os.unlink(path.name, dir_fd=directory)
-            sync_directory(directory)
-        else:
-            write_atomic(directory, path.name, data, _MODE, token=f"{tier.key}-{mark}-back")
+    if come_back(tier.home, tier.record_path, mark=mark):
         return True
+    now = contents(tier)
+    if now == data:
+        return True
+    if now is None or digest(now) != written:
+        return False
+    token = f"{tier.key}-{mark}"
+    if data is None:
+        delete_private(tier.home, tier.record_path)
+    else:
+        write_private(tier.home, tier.record_path, data, token=token, damaged=False)
+    return True
 
 
 def digest(data: bytes | None) -> str:
@@ -259,6 +232,11 @@ def _sorted_out(tier: Tier, tables: tuple[dict[str, Any], ...]) -> Records:
         except Refused as error:
             notices.append(_notice(tier, f"[[plugin]] entry {number}: {error}"))
             continue
+        if (record.accepted_by is AcceptedBy.ENV) is not tier.by_variable:
+            # Neither kind ever stands in for the other [Q-3].
+            wrong = f"made by {record.accepted_by.value}, which belongs into another file"
+            notices.append(_notice(tier, f"[[plugin]] entry {number}: {wrong}"))
+            continue
         if record.name in by_name:
             twice.add(record.name)
         by_name[record.name] = record
@@ -276,43 +254,13 @@ def _notice(tier: Tier, why: str) -> str:
     )
 
 
-def _read(tier: Tier) -> bytes | None:
-    """Return the bytes of a tier's file, None without one; `RosterError` when it is not private."""
-    path = tier.record_path
-    with ExitStack() as held:
-        try:
-            here = held.enter_context(tree.held(os.open(tier.home, _ANCHOR)))
-            if tier.scope is Scope.PROJECT:
-                here = held.enter_context(tree.held(os.open(CONSENT, tree.DIRECTORY, dir_fd=here)))
-            file = held.enter_context(tree.held(os.open(path.name, READ, dir_fd=here)))
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            kind = RosterError if error.errno in _NO_FILE else _Unreadable
-            raise kind(error.strerror or str(error)) from error
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-            raise RosterError("expected a regular file with one name")
-        if found.st_uid != os.geteuid():
-            raise RosterError("the file belongs to somebody else")
-        if found.st_mode & _OTHERS_WRITE:
-            raise RosterError("others may write the file, so it proves nothing; see chmod 600")
-        try:
-            data = tree.content(file, limits.LOCK_BYTES + 1)
-        except OSError as error:
-            raise _Unreadable(error.strerror or str(error)) from error
-    if len(data) > limits.LOCK_BYTES:
-        raise RosterError(f"the file has more than {limits.LOCK_BYTES} bytes")
-    return data
-
-
 def _place(tier: Tier) -> _Place | None:
     if tier.scope is Scope.USER:
         return None
     try:
         found = tier.anchor.stat()
     except OSError as error:
-        raise _Unreadable(f"{visible(str(tier.anchor))}: {error.strerror or error}") from error
+        raise Unreadable(f"{visible(str(tier.anchor))}: {error.strerror or error}") from error
     path = os.fsencode(tier.anchor).decode(errors="replace")
     return _Place(path=path, device=found.st_dev, inode=found.st_ino)
 
@@ -331,13 +279,7 @@ def _rendered(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ..
     file: dict[str, Any] = {"schema": _Schema.V1.value}
     if place is not None:
         file["workspace"] = msgspec.structs.asdict(place)
-    data = tomli_w.dumps(file | {"plugin": tables}).encode()
-    path = tier.record_path
-    if len(data) > limits.LOCK_BYTES:
-        raise RosterError(
-            f"{visible(str(path))}: would have {len(data)} bytes, the limit is {limits.LOCK_BYTES}"
-        )
-    return data
+    return tomli_w.dumps(file | {"plugin": tables}).encode()
 
 
 def replace(tier: Tier, data: bytes, *, mark: str) -> None:
@@ -346,24 +288,4 @@ def replace(tier: Tier, data: bytes, *, mark: str) -> None:
     The caller holds the tier alone. Raises `RosterError`.
     """
     damaged = seen(tier).damaged
-    path = tier.record_path
-    below = () if tier.scope is Scope.USER else (CONSENT,)
-    with kept(tier.home, *below) as directory, naming(path):
-        _clear(directory, tier)
-        if damaged:
-            os.rename(
-                path.name,
-                f"{path.name}{_ASIDE}{mark}",
-                src_dir_fd=directory,
-                dst_dir_fd=directory,
-            )
-            sync_directory(directory)
-        write_atomic(directory, path.name, data, _MODE, token=f"{tier.key}-{mark}")
-
-
-def _clear(directory: int, tier: Tier) -> None:
-    """Take away what a killed writer left; only this tier's, whose other writers wait for us."""
-    for name in tree.names_in(directory):
-        if name.startswith(f"{TEMPORARY}{tier.key}-"):
-            with suppress(IsADirectoryError):
-                os.unlink(name, dir_fd=directory)
+    write_private(tier.home, tier.record_path, data, token=f"{tier.key}-{mark}", damaged=damaged)

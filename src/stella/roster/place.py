@@ -118,7 +118,7 @@ def place(root: int, placing: Placing, tier: Tier, clock: Clock) -> Placed:
             mark=mark,
             settings=settings.change,
             moves=(*away, Move(before=staging, after=name)),
-            record=lock.with_record(tier, placing.record),
+            records=((tier, lock.with_record(tier, placing.record)),),
         )
         carry_out(tier, change)
         undo.pop_all()

@@ -88,11 +88,12 @@ def remove(
 def _remove_from(tier: Tier, name: str, mark: str, settable: Settable) -> Removed:
     with entered(tier, make=False) as directory:
         going = () if directory is None else tuple(targets(tier, directory, name))
-        recorded = lock.seen(tier).has(name)
+        recorded = tuple(each for each in tier.kinds if lock.seen(each).has(name))
+        records = tuple(each.record_path for each in recorded)
         if directory is None or not (going or recorded):
-            if recorded:
-                lock.drop(tier, name, mark=mark)
-            return Removed(directories=(), records=(tier.record_path,) if recorded else ())
+            for each in recorded:
+                lock.drop(each, name, mark=mark)
+            return Removed(directories=(), records=records)
         owner = Owner(tier=tier, name=name, configure=(), settable=settable)
         target, back = put_back(owner, directory, (path.name for path in going))
         moves = tuple(
@@ -102,8 +103,8 @@ def _remove_from(tier: Tier, name: str, mark: str, settable: Settable) -> Remove
         settings = None
         if target is not None and target.text != back.text:
             settings = target, Target(text=back.text, mode=target.mode)
-        record = lock.without_record(tier, name) if recorded else None
-        change = Change(name=name, mark=mark, settings=settings, moves=moves, record=record)
+        without = tuple((each, lock.without_record(each, name)) for each in recorded)
+        change = Change(name=name, mark=mark, settings=settings, moves=moves, records=without)
         carry_out(tier, change)
         for path, move in zip(going, moves, strict=True):
             with naming(path):
@@ -111,7 +112,7 @@ def _remove_from(tier: Tier, name: str, mark: str, settable: Settable) -> Remove
     where = visible(str(tier.settings_path))
     return Removed(
         directories=going,
-        records=(tier.record_path,) if recorded else (),
+        records=records,
         restored=tuple(f"{key} in {where}" for key in back.restored),
         left=back.left,
     )
@@ -122,7 +123,7 @@ def _found(tier: Tier, name: str) -> bool:
     with entered(tier, make=False) as directory:
         if directory is not None and targets(tier, directory, name):
             return True
-    return lock.read_records(tier).has(name)
+    return any(lock.read_records(each).has(name) for each in tier.kinds)
 
 
 def targets(tier: Tier, directory: int, name: str) -> list[Path]:

@@ -72,5 +72,6 @@ def _recalling(root: Path, shop: Workshop, options: Options) -> Recalling:
         directory=root.joinpath(*_INDEX),
         path_value=shop.path_value,
         clock=shop.clock,
+        trusted=options.trusted,
     )
     return Recalling(recall=recall)

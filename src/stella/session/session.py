@@ -6,6 +6,7 @@ composition, test command and model are settled first.
 
 import hashlib
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from stella.process.environment import inherited
 from stella.providers.all import open_model
 from stella.providers.keys import KEY_VARIABLES
 from stella.providers.provider import Model
+from stella.roster.roster import remember
 from stella.session.attempts import Attempts
 from stella.session.attempts import reclaim
 from stella.session.broadcast import Broadcast
@@ -39,6 +41,7 @@ from stella.session.hands import Hands
 from stella.session.hooked import NOBODY
 from stella.session.hooked import Hooked
 from stella.session.hooked import hooked
+from stella.session.hooked import refuse_missing
 from stella.session.hooked import standing
 from stella.session.options import Options
 from stella.session.pipeline import Bound
@@ -100,7 +103,9 @@ async def run_once(
     Raises a `StellaError` when the run is refused before it began: nothing is on disk then.
     """
     root = root_of(options.workspace)
+    began = clock.now()
     stands = standing(options, root)
+    refuse_missing(options, stands[1] if stands else None)
     bound = bind(options, root, stands[1] if stands else None)
     model, models = _models(options, bound, clock)
     plugins = enabled(options, root, stands[1]) if stands else ()
@@ -108,6 +113,8 @@ async def run_once(
     session = new_session_id(clock)
     listening = hooked(options, *stands, plugins, session=session) if stands else NOBODY
     journal = Journal.create(root, session, clock, redactor)
+    if stands is not None:
+        remember(stands[1], stands[0], began, clock)
     telling = Telling(journal, listeners)
     broadcast = Broadcast(telling, clock, redactor, plugins)
     telling.listen(broadcast.hear)
@@ -115,6 +122,7 @@ async def run_once(
         options=options,
         root=root,
         bound=bound,
+        notices=stands[1].told if stands else (),
         hooked=listening,
         model=model,
         models=models,
@@ -140,6 +148,7 @@ class _Opened:
     options: Options
     root: Path
     bound: Bound | None
+    notices: tuple[str, ...]
     hooked: Hooked
     model: Model
     models: Mapping[str, Model]
@@ -221,7 +230,7 @@ async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     opened.broadcast.start()
     context = await drive.follow(session_text(_hooks(opened), "new"))
     prefix = opened.workshop.introduce(hands, seat=WORKER, context=context)
-    for code, notice in (*(opened.bound.notices if opened.bound else ()), *opened.hooked.notices):
+    for code, notice in _notices(opened):
         opened.telling.once(code, notice)
     shop, bound = opened.workshop, opened.bound
     workspaces = Workspaces(opened.root, path_value=shop.path_value, clock=opened.clock)
@@ -238,6 +247,14 @@ async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     finally:
         if attempts is not None:
             await attempts.finish()
+
+
+def _notices(opened: _Opened) -> Iterator[tuple[str, str]]:
+    """Yield what there is to tell before the first turn, each kind with its code [I-44, A-72]."""
+    yield from (("left_out", text) for text in opened.options.left_out)
+    yield from (("roster", text) for text in opened.notices)
+    yield from opened.bound.notices if opened.bound else ()
+    yield from opened.hooked.notices
 
 
 def _hooks(opened: _Opened) -> Hooks:

@@ -1,4 +1,4 @@
-"""`stella plugin`: what is installed here, and what a package would be [I-60 to I-64].
+"""`stella plugin`: what is installed, and the one question before anything is [I-1, I-60 to I-66].
 
 No command of this module starts a process of any plugin [I-67].
 """
@@ -9,7 +9,8 @@ import click
 
 from stella.cli.commands.plugin_change import COMMANDS
 from stella.cli.commands.plugin_change import WORKSPACE
-from stella.cli.commands.plugin_change import surroundings
+from stella.cli.here import looked_at
+from stella.cli.here import standing_in
 from stella.cli.main import Group
 from stella.cli.page import document
 from stella.cli.page import result
@@ -21,7 +22,6 @@ from stella.roster.check import check_lines
 from stella.roster.listing import list_json
 from stella.roster.listing import list_lines
 from stella.roster.listing import show_lines
-from stella.roster.roster import read_roster
 from stella.roster.start import Lookup
 
 
@@ -40,7 +40,7 @@ for each in COMMANDS:
 @WORKSPACE
 def check(directory: str, *, as_json: bool, workspace: str | None) -> int:
     """Print every fault and warning; return 1 when there is a fault [I-64, M-12]."""
-    around, where = surroundings(workspace)
+    around, where = standing_in(workspace)
     source = around.cwd / Path(directory)
     checked = check_package(source, where, around.env.get("PATH"))
     if as_json:
@@ -55,8 +55,9 @@ def check(directory: str, *, as_json: bool, workspace: str | None) -> int:
 @WORKSPACE
 def list_(*, as_json: bool, workspace: str | None) -> None:
     """Print the roster; notices go to standard error and change no exit code [I-60]."""
-    around, where = surroundings(workspace)
-    roster = read_roster(where, around.env.get("PATH"))
+    here = looked_at(workspace)
+    roster = here.roster()
+    here.tell()
     tell(*(f"notice  {notice}" for notice in roster.notices))
     if as_json:
         document(list_json(roster))
@@ -69,7 +70,7 @@ def list_(*, as_json: bool, workspace: str | None) -> None:
 @WORKSPACE
 def show(name: str, *, workspace: str | None) -> None:
     """Print the consent text, the record, the state and the files [I-63]."""
-    around, where = surroundings(workspace)
-    path_value = around.env.get("PATH")
-    plugin = read_roster(where, path_value).plugin(name)
-    result(*show_lines(plugin, Lookup(path_value=path_value, workspace=where.workspace)))
+    here = looked_at(workspace)
+    here.tell()
+    lookup = Lookup(path_value=here.around.env.get("PATH"), workspace=here.where.workspace)
+    result(*show_lines(here.roster().plugin(name), lookup))

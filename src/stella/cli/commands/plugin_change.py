@@ -14,6 +14,9 @@ from typing import TypeVar
 
 import click
 
+from stella.cli.here import refuse_session
+from stella.cli.here import standing_in
+from stella.cli.page import reminder
 from stella.cli.page import result
 from stella.cli.page import tell
 from stella.cli.page import tell_consent
@@ -25,7 +28,6 @@ from stella.escape import counted
 from stella.escape import visible
 from stella.manifest.oracle import FlipPolicy
 from stella.manifest.plugin import PluginManifest
-from stella.process.environment import SESSION
 from stella.providers.keys import KEY_VARIABLES
 from stella.roster.accept import Standing
 from stella.roster.accept import accept as accept_plugin
@@ -41,14 +43,11 @@ from stella.roster.lock import AcceptedBy
 from stella.roster.remove import remove as remove_plugin
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
-from stella.roster.scope import places
-from stella.roster.switch import Switched
-from stella.roster.switch import disable as disable_plugin
-from stella.roster.switch import enable as enable_plugin
-from stella.roster.switch import offs
+from stella.roster.switching import Switched
+from stella.roster.switching import disable as disable_plugin
+from stella.roster.switching import enable as enable_plugin
+from stella.roster.switching import offs
 from stella.settings.ambient import Ambient
-from stella.settings.ambient import ambient
-from stella.settings.ambient import workspace_of
 from stella.settings.sections import SETTABLE
 from stella.wire.points import Call
 
@@ -196,12 +195,6 @@ def remove(name: str, *, workspace: str | None) -> None:
 COMMANDS: Final[tuple[click.Command, ...]] = (install, accept, disable, enable, remove)
 
 
-def surroundings(workspace: str | None) -> tuple[Ambient, Places]:
-    """Return what surrounds the process, and where plugins are for a workspace."""
-    around = ambient()
-    return around, places(around.home, workspace_of(workspace, around))
-
-
 def _writing(workspace: str | None, digest: str | None = None) -> tuple[Ambient, Places]:
     """Begin a command that writes: not from within a session, and from a whole state [Q-12]."""
     if digest is not None and not _DIGEST.fullmatch(digest):
@@ -209,23 +202,10 @@ def _writing(workspace: str | None, digest: str | None = None) -> tuple[Ambient,
             f'--accept: expected sha256: and 64 hex digits, got "{visible(digest)}"; the digest of '
             "a consent text is shown below it"
         )
-    around, where = surroundings(workspace)
-    _refuse_session(around)
+    around, where = standing_in(workspace)
+    refuse_session(around)
     tell(*(f"notice  {told}" for told in mend(where)))
     return around, where
-
-
-def _refuse_session(around: Ambient) -> None:
-    """Refuse a command that a tool call of a session runs: consent is a person's [I-9].
-
-    The tools tell their children which session they belong to. A child can take that out of its
-    environment again, so this is a bar and no wall; the wall is the permission gate.
-    """
-    if session := around.env.get(SESSION):
-        raise RosterError(
-            f"{SESSION} is set ({visible(session)}): a running session cannot change what a person"
-            " accepted; run it from your own shell"
-        )
 
 
 def _answered(proposal: Proposal, *, yes: bool, digest: str | None) -> AcceptedBy | None:
@@ -240,7 +220,7 @@ def _answered(proposal: Proposal, *, yes: bool, digest: str | None) -> AcceptedB
         tell("", *proposal.warnings.split("\n"))
     for name in proposal.withheld:
         tell(f"withheld: {visible(name)} is a credential and is not passed on")
-    tell(*proposal.notes, "")
+    tell(*proposal.notes, *reminder(proposal.consent), "")
     if digest is not None and digest != proposal.consent_digest:
         raise RosterError(
             f"{visible(proposal.manifest.name)}: --accept names {digest}, but the consent text is "
