@@ -17,6 +17,7 @@ from stella.content.skill import Context
 from stella.content.skill import Effort
 from stella.content.skill import Origin
 from stella.content.skill import read_skill
+from stella.content.tool import read_tool
 
 TEXT = (Path(__file__).parents[2] / "docs" / "content.md").read_text("utf-8")
 FENCE = re.compile(r"^```\w+ ([^\n]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -53,6 +54,13 @@ WORDS = (
 def test_the_skill_is_one() -> None:
     """[P-30]"""
     reading = read_skill(EXAMPLES["skill release-notes"], "release-notes")
+    assert reading.value is not None
+    assert reading.notes == ()
+
+
+def test_the_tool_is_read_without_a_word() -> None:
+    """[P-10]"""
+    reading = read_tool(EXAMPLES["tool"])
     assert reading.value is not None
     assert reading.notes == ()
 
@@ -98,5 +106,9 @@ def test_the_numbers_of_the_page_are_the_limits() -> None:
         limits.STATEMENT_CHARS,
         limits.RECORDS_CHARS,
         limits.AGENTS_CHARS,
+        limits.MATCHED_CHARS,
+        limits.PLUGIN_GLOBS,
     ):
         assert f"{number:,}" in TEXT
+    assert f"at most {limits.CONTENT_BYTES // limits.KIB} KiB, all of one" in TEXT
+    assert f"together {limits.CONTENT_TOTAL_BYTES // limits.MIB} MiB" in TEXT
