@@ -120,6 +120,29 @@ def test_a_record_is_superseded_by_its_owners_newer_one() -> None:
     assert steers(other) == [("user", "a"), ("repository", "b")]
 
 
+def test_records_that_claim_one_identity_are_all_superseded_by_it_and_told() -> None:
+    """[P-47, P-50] A stored id is a claim: two may make it, and two may supersede each other."""
+    same = [record("a", record_id="r"), record("b", "Other.", record_id="r")]
+    found = governed([*same, record("c", supersedes_record_id="r")])
+    assert steers(found) == [("user", "c")]
+    assert [each.reason for each in found.idle] == ["it is superseded by c"] * 2
+    both = [
+        record("a", record_id="r1", supersedes_record_id="r2"),
+        record("b", record_id="r2", supersedes_record_id="r1"),
+    ]
+    ring = governed(both)
+    assert steers(ring) == []
+    assert sum("it does not steer: it is superseded by" in line for line in ring.notices) == 2
+    assert all("is not that of this text" in line for line in ring.notices if "stored" in line)
+
+
+def test_a_record_the_person_took_back_keeps_its_lineage() -> None:
+    """[P-62, P-63] No plugin says again, under its name, what the person retracted."""
+    found = governed([record("a", status="retracted")], [], {"p": [record("a", "Again.")]})
+    assert steers(found) == []
+    assert any("the person's record of this lineage goes before it" in n for n in found.notices)
+
+
 # ── the person and the repository ─────────────────────────────────────────────────────
 
 

@@ -28,6 +28,12 @@ def bash(command: str) -> tuple[str, dict[str, Any]]:
         ("A=1 B=2 git push", True),
         ("true\ngit push", True),
         ('git "push"', True),
+        ("if true; then git push; fi", True),
+        ("while ! A=1 git push; do :; done", True),
+        ("x=`git push`", True),
+        ("git \\\n push", True),
+        ("time git push", True),
+        ("then", False),
         ("git pushes", False),
         ("git pull", False),
         ("echo git push", False),
@@ -37,6 +43,11 @@ def bash(command: str) -> tuple[str, dict[str, Any]]:
 def test_a_command_is_denied_by_how_it_begins(command: str, denied: bool) -> None:
     """[P-65, A-12] Whole words of any simple command."""
     assert (denial([guard(command="git push")], *bash(command)) is not None) is denied
+
+
+def test_a_word_of_the_shell_may_itself_be_denied() -> None:
+    """[P-65]"""
+    assert denial([guard(command="time")], *bash("time make")) is not None
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,26 @@ def test_the_id_is_of_a_pass_without_identity_and_the_hash_of_one_with_the_id() 
     assert (found.filled, found.differs) == (True, ())
 
 
+def test_the_canonical_form_is_that_of_rfc_8785() -> None:
+    """[P-47] Numbers as ECMAScript writes them, text as it stands, keys sorted, no null."""
+    truth = {"basis": "measured", "confidence": 1e-7, "ttl": 3, "probe": {"kind": "manual"}}
+    found = identity(one(record("é/\U0001f600", 'Say "ü"\x7f\x01 <&\u20ac.', truth=truth)))
+
+    def text(more: str) -> str:
+        return (
+            f'{{"kind":"rule","lineage_id":"é/\U0001f600",{more}'
+            '"statement":"Say \\"ü\\"\x7f\\u0001 <&€.",'
+            '"steering":{"applies_to":{"keywords":[],"paths":[],"tasks":[]},"force":"should",'
+            '"precedence":0},'
+            '"truth":{"basis":"measured","confidence":1e-7,"probe":{"kind":"manual"},"ttl":3}}'
+        )
+
+    first = hashlib.sha256(text("").encode()).hexdigest()
+    assert found.record_id == f"rec__{first[:12]}"
+    second = hashlib.sha256(text(f'"record_id":"{found.record_id}",').encode()).hexdigest()
+    assert found.record_hash == f"sha256:{second}"
+
+
 def test_stored_words_that_are_derived_change_nothing_and_others_are_named() -> None:
     """[P-47] A difference is a new revision."""
     first = identity(one(record()))

@@ -106,5 +106,9 @@ def test_the_numbers_of_the_page_are_the_limits() -> None:
         limits.STATEMENT_CHARS,
         limits.RECORDS_CHARS,
         limits.AGENTS_CHARS,
+        limits.MATCHED_CHARS,
+        limits.PLUGIN_GLOBS,
     ):
         assert f"{number:,}" in TEXT
+    assert f"at most {limits.CONTENT_BYTES // limits.KIB} KiB, all of one" in TEXT
+    assert f"together {limits.CONTENT_TOTAL_BYTES // limits.MIB} MiB" in TEXT

@@ -21,6 +21,7 @@ from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from tests.making.clocks import HandClock
+from tests.making.content import tool
 from tests.making.packages import meter
 from tests.making.packages import notes
 from tests.making.packages import put
@@ -197,7 +198,7 @@ def _faulty(root: Path) -> None:
 
 
 def _content(root: Path) -> None:
-    (root / "tools").mkdir()
+    tool(root, "fix")
 
 
 def _renamed(root: Path) -> None:
@@ -215,7 +216,7 @@ def _nothing(root: Path) -> None:
         (_twice, "main.py: a hard link"),
         (_setuid, "main.py: has the setuid bit"),
         (_faulty, "plugin.toml cannot be loaded: 1 fault"),
-        (_content, "the package has tools/"),
+        (_content, 'tools/fix.toml: tool "fix" is not declared in [[tools]]'),
         (_renamed, 'its manifest calls it "other", so accept that name'),
         (_nothing, "there is no plugin.toml in it"),
     ],

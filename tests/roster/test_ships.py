@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from stella import limits
 from stella.errors import PackageRefused
 from stella.files import tree
 from stella.files.tree import Package
@@ -68,6 +69,53 @@ def test_a_package_that_does_not_reconcile_is_withheld_with_the_first_reason(
     )
     skill(root, "more")
     assert str(shipped(root).withheld).endswith("and 1 more finding")
+
+
+HEAD = 'schema = "context-record/v0.1"\nset_id = "a"\n'
+DEEP = f"a{'.a' * 100_000} = 1\n"
+TOO_DEEP = "a key of 100001 parts; at most 64 are read (at line 1)"
+HOSTILE = {
+    "rules/deep.toml": (DEEP, TOO_DEEP),
+    "tools/deep.toml": (DEEP, f"the file is not TOML: {TOO_DEEP}"),
+    "rules/nest.toml": (
+        f"a = {'[' * 100_000}",
+        "more than 64 nested lists and tables (at line 1)",
+    ),
+    "rules/twice.toml": (f"{HEAD}{HEAD}", "Cannot overwrite a value (at line 3, column 31)"),
+    "rules/approved.toml": (
+        'schema = "rule-approvals/v1"\n',
+        'schema: expected "context-record/v0.1", got "rule-approvals/v1"',
+    ),
+    "rules/forged.toml": (
+        f'{HEAD}[[record]]\nlineage_id = "a\\u001b[2J\\nb"\nkind = "rule"\nstatement = "x"\n',
+        'record "a\\u{1B}[2J b" is not declared in [[records]]',
+    ),
+    "skills/one/SKILL.md": (
+        "---\nname: two\x1b[2J\ndescription: d\n---\nx\n",
+        'name: "two\\u{1B}[2J" is not the directory\'s, "one"',
+    ),
+    "skills/yaml/SKILL.md": (
+        "---\ndescription:\n  - &a [*a]\n---\n",
+        "description: it is missing; write one line that says when it helps",
+    ),
+    "skills/huge/SKILL.md": (
+        "x" * (limits.CONTENT_BYTES + 1),
+        f"has more than {limits.CONTENT_BYTES} bytes",
+    ),
+}
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_a_hostile_file_refuses_its_package_in_one_line(tmp_path: Path, path: str) -> None:
+    """[P-4, P-6, C-3] Bombs, forged lines, foreign schemas: the first reason is a plain line."""
+    root = bundle(tmp_path / "p", records=("r",))
+    data, why = HOSTILE[path]
+    put(root / path, data)
+    with pytest.raises(PackageRefused) as caught:
+        refuse_unreconciled(shipped(root))
+    line = next(line for line in str(caught.value).splitlines() if path in line)
+    assert line.isprintable()
+    assert line.endswith(f"{path}: {why}")
 
 
 def test_bytes_that_are_not_the_accepted_ones_are_no_content(tmp_path: Path) -> None:

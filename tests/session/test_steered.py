@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
+from stella import codec
 from stella import limits
 from stella.content.approvals import Schema
+from stella.errors import PackageRefused
 from stella.roster.carried import carried
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
@@ -172,6 +175,163 @@ def test_a_faulty_file_hides_no_other(tmp_path: Path) -> None:
     put(here.home / "skills" / "bad" / "SKILL.md", "nothing")
     skill_file(here.home, "one", DEPLOY, "Do it so.")
     assert "Do it so." in joined(read(here), "deploy to staging")
+
+
+# ── bytes that stay ───────────────────────────────────────────────────────────────────
+
+
+def test_the_prefix_hangs_on_no_skill_no_scoped_record_and_no_order_of_installing(
+    tmp_path: Path,
+) -> None:
+    """[E-131, P-35, P-51] What joins a prompt moves no byte of what stands before it."""
+    prefixes: list[str] = []
+    for number, order in enumerate((("a", "b"), ("b", "a"))):
+        here = settled(tmp_path / f"{number}")
+        rules(here.home, record("u", "Mine."))
+        for name in order:
+            carried_by = {name: record(name, f"Of {name}.")}
+            if number:
+                skill_file(here.home, f"skill-{name}", DEPLOY, "Do it so.")
+                carried_by[f"{name}s"] = record(f"{name}s", "To deploy.", **SCOPED)
+            install(carries(tmp_path / f"{number}{name}", name, records=carried_by), here)
+        found = read(here)
+        prefixes.append(found.pinned)
+        assert (found.joining("deploy to staging") is not None) is bool(number)
+        assert found.pinned == prefixes[-1]
+    assert prefixes[0] == prefixes[1]
+    assert [line for line in prefixes[0].splitlines() if "should" in line] == [
+        "- should: Mine.",
+        "> - should: Of a.",
+        "> - should: Of b.",
+    ]
+
+
+def test_what_was_read_is_what_steers_to_the_end(tmp_path: Path) -> None:
+    """[E-131] A file that changes, or goes, changes nothing of an open session."""
+    here = settled(tmp_path)
+    file = skill_file(here.home, "one", DEPLOY, "Do it so.")
+    rules(here.home, record("u", "Mine."), record("us", "Mine to deploy.", **SCOPED))
+    found = read(here)
+    before = joined(found, "deploy to staging")
+    file.unlink()
+    rules(here.home, record("u", "Another's."))
+    assert joined(found, "deploy to staging") == before
+    assert "Mine." in found.pinned
+    assert read(here).joining("deploy to staging") is None
+
+
+# ── a plugin that wants more ──────────────────────────────────────────────────────────
+
+
+def test_an_installed_plugin_neither_arms_disarms_hides_nor_outranks(tmp_path: Path) -> None:
+    """[P-61 to P-64, K-75, K-77, K-177] With every grant on file for what it says."""
+    here = settled(tmp_path)
+    stored = {"record_id": "rec_mine", "record_hash": "sha256:stale"}
+    mine = guarded("mine", **stored)
+    rules(here.home, mine, record("soft", "Be brief."))
+    highest: dict[str, Any] = {"steering": {"force": "must", "precedence": 2**32 - 1}}
+    hostile = {
+        "mine": guarded("mine", "none", statement="Use bash.", **stored),
+        "soft": record("soft", "Be long.", **highest),
+        "arm": guarded("arm", enforcement={"guard_tool": "*"}),
+        "over": guarded("over", "none", statement="Go on.", supersedes_record_id="rec_mine"),
+        "gone": record("gone", "Gone.", status="retracted", record_id="rec_mine", **highest),
+        "first": record("first", "Me first.", **highest),
+    }
+    every = (mine, *hostile.values())
+    for name, schema, folder in (
+        ("approved.toml", Schema.APPROVALS, here.home),
+        ("promoted.toml", Schema.PROMOTIONS, here.workspace / ".stella"),
+    ):
+        put(folder / "rules" / name, tomli_w.dumps(codec.plain(granting(schema, *every))))
+    alone = read(here)
+    install(carries(tmp_path / "p", records=hostile), here)
+    found = read(here)
+    assert found.guards == alone.guards
+    assert [guard.lineage for guard in found.guards] == ["mine"]
+    assert found.pinned.startswith(alone.pinned)
+    assert [line for line in found.pinned.splitlines() if line.startswith(("- ", "> - "))] == [
+        "- should: Keep functions short.",
+        "- should: Be brief.",
+        "> - must: Me first.",
+        "> - should: Keep functions short.",
+        "> - should: Go on.",
+    ]
+    told = "\n".join(texts(found, "record_found"))
+    place = here.workspace / ".stella/plugins/bundle/rules/all.toml"
+    for lineage, why in (
+        ("mine", "it is superseded by over"),
+        ("soft", "the person's record of this lineage goes before it"),
+    ):
+        line = f"the plugin bundle's record {lineage} ({place}): it does not steer: {why}"
+        assert line in told.splitlines()
+    refused = "refused blocking: a plugin's record is advisory, whatever it says"
+    assert f"the plugin bundle's record arm ({place}): {refused}" in told.splitlines()
+
+
+def test_many_records_of_plugins_take_nothing_from_the_person(tmp_path: Path) -> None:
+    """[P-50, P-63, E-130] The prefix and the notices are bounded, and the person's stand first."""
+    here = settled(tmp_path)
+    rules(here.home, record("u", "Mine."), record("us", "Mine to deploy.", **SCOPED))
+    long = "Theirs to deploy. " * 8
+    for name in "abcdef":
+        many = {f"{name}p{at}": record(f"{name}p{at}", long) for at in range(25)}
+        many |= {f"{name}s{at}": record(f"{name}s{at}", long, **SCOPED) for at in range(25)}
+        install(carries(tmp_path / name, name, records=many), here)
+    thousands = {f"p{at}": record(f"p{at}", "Theirs.") for at in range(1000)}
+    with pytest.raises(PackageRefused, match="more than anybody reads"):
+        install(carries(tmp_path / "z", "z", records=thousands), here)
+    found = read(here)
+    message = joined(found, "deploy")
+    for text, own in ((found.pinned, "- should: Mine."), (message, "- may: Mine to deploy.")):
+        assert text.splitlines()[2] == own
+        assert len(text) <= limits.RECORDS_CHARS
+        assert text.endswith("records left out for want of room]")
+    assert len(found.notices) <= limits.IGNORED_SHOWN + 1
+
+
+# ── files that attack ─────────────────────────────────────────────────────────────────
+
+
+def test_hostile_files_are_left_out_with_one_line_each_and_hide_nothing(tmp_path: Path) -> None:
+    """[P-31, P-67, C-3] Bombs, links, pipes, names: told once, and the good ones still steer."""
+    here = settled(tmp_path)
+    folder = here.workspace / ".stella"
+    skill_file(folder, "one", DEPLOY, "Do it so.")
+    rules(folder, record("r", "The house's."))
+    secret = put(tmp_path / "secret", "---\ndescription: d\n---\nKey.\n")
+    (folder / "skills" / "link").mkdir()
+    (folder / "skills" / "link" / "SKILL.md").symlink_to(secret)
+    (folder / "skills" / "out").symlink_to(tmp_path)
+    (folder / "skills" / "pipe").mkdir()
+    os.mkfifo(folder / "skills" / "pipe" / "SKILL.md")
+    os.mkfifo(folder / "rules" / "pipe.toml")
+    put(folder / "skills" / "huge" / "SKILL.md", "x" * (limits.CONTENT_BYTES + 1))
+    put(folder / "skills" / "half" / "SKILL.md", b"---\ndescription: \xff\n---\nx\n")
+    put(folder / "rules" / "deep.toml", f"a{'.a' * 100_000} = 1")
+    put(folder / "rules" / "nest.toml", f"a = {'[' * 100_000}")
+    put(folder / "rules" / "twice.toml", 'set_id = "a"\nset_id = "\x1b[2J"\n')
+    put(folder / "rules" / "ids\x1b[2J.toml", rules_file(record("\x1b[2J\n"), set_id=""))
+    content = carried(here, read_roster(here, None), trusted=True)
+    assert sorted(
+        line.partition(": ")[0].rpartition(".stella/")[2] for line in content.notices
+    ) == [
+        "rules/deep.toml",
+        "rules/ids\\u{1B}[2J.toml",
+        "rules/nest.toml",
+        "rules/pipe.toml",
+        "rules/twice.toml",
+        "skills/half/SKILL.md",
+        "skills/huge/SKILL.md",
+        "skills/link/SKILL.md",
+        "skills/out",
+        "skills/pipe/SKILL.md",
+    ]
+    assert all(line.isprintable() and line.endswith("; left out") for line in content.notices)
+    found = read(here)
+    assert "The house's." in found.pinned
+    assert "Do it so." in joined(found, "deploy to staging")
+    assert [offer.skill.slug for offer in found.offered] == ["one"]
 
 
 # ── AGENTS.md ─────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,9 @@ from stella.escape import brief
 
 _COMMAND: Final = "command"
 _PATHS: Final = ("path", "paths", "files", "edits")
-_PARTS: Final = re.compile(r"[;&|\n(){}]")
+_CONTINUED: Final = re.compile(r"\\\r?\n")
+_PARTS: Final = re.compile(r"[;&|\n(){}`]")
+_BEFORE: Final = frozenset(("!", "do", "elif", "else", "if", "then", "time", "until", "while"))
 _WORDS: Final = re.compile(r"[\s'\"=;&|<>(){},`]+")
 _ASSIGNED: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*")
 
@@ -82,13 +84,17 @@ def denial(
 
 
 def _commands(given: object) -> Iterator[list[str]]:
-    """Yield the simple commands of a shell text as words, assignments before them removed."""
+    """Yield the simple commands of a shell text as words, with and without what stands before.
+
+    Before one may stand assignments and the words of the shell's own grammar.
+    """
     text = given.get(_COMMAND) if isinstance(given, Mapping) else None
-    for part in _PARTS.split(text) if isinstance(text, str) else ():
+    for part in _PARTS.split(_CONTINUED.sub("", text)) if isinstance(text, str) else ():
         words = re.sub(r"['\"\\]", "", part).split()
-        while words and _ASSIGNED.fullmatch(words[0]):
-            del words[0]
         yield words
+        while words and (words[0] in _BEFORE or _ASSIGNED.fullmatch(words[0])):
+            words = words[1:]
+            yield words
 
 
 def _begins(words: list[str], with_: list[str]) -> bool:
