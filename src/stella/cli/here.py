@@ -9,11 +9,17 @@ from stella.cli.page import tell
 from stella.errors import RosterError
 from stella.escape import visible
 from stella.process.environment import SESSION
+from stella.roster.carried import Carried
+from stella.roster.carried import carried
+from stella.roster.content import SKILLS
+from stella.roster.content import TOOLS
+from stella.roster.left_out import left_out
 from stella.roster.roster import Roster
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import places
 from stella.roster.switch import Off
+from stella.roster.trust import WAY_OUT
 from stella.roster.trust import Trust
 from stella.roster.trust import read_trust
 from stella.settings.ambient import Ambient
@@ -44,6 +50,19 @@ class Here:
     def tell(self) -> None:
         """Tell what is wrong with the settings and the records of trust."""
         tell(*(f"notice  {notice}" for notice in (*self.trust.notices, *self.settings.notices)))
+
+    def content(self, roster: Roster) -> Carried:
+        """Return the content that counts here, once it is told what is passed over and left out.
+
+        What is wrong with a tool or a skill is for the list of its kind.
+        """
+        found = carried(self.where, roster, trusted=self.trust.trusted, vouched=self.trust.files)
+        if not self.trust.trusted:
+            for kind in left_out(self.where.workspace):
+                tell(f"notice  {kind}, because it is not trusted ({self.trust.why}); {WAY_OUT}")
+        unlisted = (each.line for each in found.faulty if each.kind not in {TOOLS, SKILLS})
+        tell(*(f"notice  {line}" for line in (*unlisted, *found.notes)))
+        return found
 
 
 def standing_in(workspace: str | None) -> tuple[Ambient, Places]:

@@ -42,6 +42,11 @@ class Faulty:
     place: str
     says: str
 
+    @property
+    def line(self) -> str:
+        """The whole of it as one line."""
+        return f"{self.place}: {self.says}; left out"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
@@ -60,7 +65,7 @@ class Carried:
     @property
     def notices(self) -> tuple[str, ...]:
         """All there is to tell, as whole lines."""
-        return (*(f"{each.place}: {each.says}; left out" for each in self.faulty), *self.notes)
+        return (*(each.line for each in self.faulty), *self.notes)
 
 
 def carried(

@@ -1,7 +1,7 @@
 """What `stella skills` says: every skill with its origin, and why one is not used [P-33].
 
 Author text is shown so that it can forge nothing; a broken file hides no other. Nothing is
-started, and nothing of a workspace is read that is not trusted.
+started, and nothing of a workspace's own is read that is not trusted.
 """
 
 from collections.abc import Iterator
@@ -14,11 +14,10 @@ from stella.escape import visible
 from stella.roster.carried import Carried
 from stella.roster.content import SKILLS
 from stella.roster.listing import printable
-from stella.roster.plugin import State
 from stella.roster.roster import Roster
-from stella.roster.ships import on_disk
 from stella.session.steered import offered_by
-from stella.session.tool_list import SWITCHED_OFF
+from stella.session.unused import barred
+from stella.session.unused import faulty
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,7 +38,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 def rows(carried: Carried, roster: Roster) -> tuple[Row, ...]:
     """Return every skill: those that were read, the faulty files, then those of barred plugins."""
-    return (*_read(carried), *_faulty(carried), *_barred(roster))
+    return (*_read(carried), *_unused(carried, roster))
 
 
 def list_json(found: tuple[Row, ...]) -> str:
@@ -65,25 +64,13 @@ def _read(carried: Carried) -> Iterator[Row]:
         yield _row(offer.skill, offer.origin, visible(offer.path), state, offer.reason)
 
 
-def _faulty(carried: Carried) -> Iterator[Row]:
-    said: dict[tuple[str, str], list[str]] = {}
-    for each in carried.faulty:
-        if each.kind == SKILLS:
-            said.setdefault((each.origin, each.place), []).append(each.says)
-    for (origin, place), says in said.items():
-        yield _row(None, origin, place, "faulty", "; ".join(says))
-
-
-def _barred(roster: Roster) -> Iterator[Row]:
-    """Yield the skills on disk of each plugin that may contribute none [I-31, P-9]."""
-    for plugin in roster.every:
-        if plugin.state is State.OK and plugin.offered is None:
-            continue
-        content = on_disk(plugin.directory)
-        why = SWITCHED_OFF if plugin.off else plugin.barrier or plugin.withheld
-        for each in content.skills:
-            origin, place = f"plugin:{plugin.name}", content.place(each.path)
-            yield _row(each.value, origin, place, plugin.state.value, why)
+def _unused(carried: Carried, roster: Roster) -> Iterator[Row]:
+    for file in faulty(carried, SKILLS):
+        yield _row(None, file.origin, file.place, "faulty", file.reason)
+    for plugin in barred(roster):
+        for each in plugin.content.skills:
+            place = plugin.content.place(each.path)
+            yield _row(each.value, plugin.origin, place, plugin.state.value, plugin.reason)
 
 
 def _row(skill: Skill | None, origin: str, place: str, state: str, reason: str | None) -> Row:

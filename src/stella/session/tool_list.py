@@ -1,12 +1,11 @@
 """What `stella tools` says: every tool with its origin, and why one is not offered [T2-61].
 
 Author text is shown so that it can forge nothing; a broken file hides no other. Nothing is
-started, and nothing of a workspace is read that is not trusted.
+started, and nothing of a workspace's own is read that is not trusted.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -22,14 +21,11 @@ from stella.roster.content import Told
 from stella.roster.content import read_content
 from stella.roster.content import read_tools
 from stella.roster.listing import printable
-from stella.roster.plugin import State
 from stella.roster.roster import Roster
-from stella.roster.ships import on_disk
 from stella.session.custom import claims
+from stella.session.unused import barred
+from stella.session.unused import faulty
 from stella.tools.all import TOOLS as BUILTIN
-
-SWITCHED_OFF: Final = "the plugin is switched off in settings"
-"""Why nothing of such a plugin is used [I-43]."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,7 +48,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 def rows(carried: Carried, roster: Roster) -> tuple[Row, ...]:
     """Return every tool: built-in, then as names are claimed, then what is not offered."""
-    return (*_builtin(), *_claimed(carried), *_faulty(carried), *_barred(roster))
+    return (*_builtin(), *_claimed(carried), *_unused(carried, roster))
 
 
 def list_json(found: tuple[Row, ...]) -> str:
@@ -120,25 +116,13 @@ def _claimed(carried: Carried) -> Iterator[Row]:
         yield _row(claim.file, claim.origin, claim.place, state, claim.left_out)
 
 
-def _faulty(carried: Carried) -> Iterator[Row]:
-    said: dict[tuple[str, str], list[str]] = {}
-    for each in carried.faulty:
-        if each.kind == TOOLS:
-            said.setdefault((each.origin, each.place), []).append(each.says)
-    for (origin, place), says in said.items():
-        yield _row(None, origin, place, "faulty", "; ".join(says))
-
-
-def _barred(roster: Roster) -> Iterator[Row]:
-    """Yield the tools on disk of each plugin that may contribute none [I-31, P-9]."""
-    for plugin in roster.every:
-        if plugin.state is State.OK and plugin.offered is None:
-            continue
-        content = on_disk(plugin.directory)
-        why = SWITCHED_OFF if plugin.off else plugin.barrier or plugin.withheld
-        for each in content.tools:
-            origin, place = f"plugin:{plugin.name}", content.place(each.path)
-            yield _row(each.value, origin, place, plugin.state.value, why)
+def _unused(carried: Carried, roster: Roster) -> Iterator[Row]:
+    for file in faulty(carried, TOOLS):
+        yield _row(None, file.origin, file.place, "faulty", file.reason)
+    for plugin in barred(roster):
+        for each in plugin.content.tools:
+            place = plugin.content.place(each.path)
+            yield _row(each.value, plugin.origin, place, plugin.state.value, plugin.reason)
 
 
 def _row(file: ToolFile | None, origin: str, place: str, state: str, reason: str | None) -> Row:

@@ -7,6 +7,7 @@ standard output its answer.
 
 import resource
 import sys
+from contextlib import suppress
 from typing import Any
 from typing import BinaryIO
 
@@ -39,5 +40,7 @@ def main(asked: BinaryIO, out: BinaryIO) -> int:
 
 
 if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_AS, (limits.SCHEMA_MEMORY, limits.SCHEMA_MEMORY))
+    # Not every system bounds memory; the time is bounded in any case.
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (limits.SCHEMA_MEMORY, limits.SCHEMA_MEMORY))
     sys.exit(main(sys.stdin.buffer, sys.stdout.buffer))

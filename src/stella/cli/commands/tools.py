@@ -14,10 +14,7 @@ from stella.cli.page import document
 from stella.cli.page import result
 from stella.cli.page import tell
 from stella.roster.carried import STELLA
-from stella.roster.carried import carried
 from stella.roster.content import TOOLS
-from stella.roster.left_out import left_out
-from stella.roster.trust import WAY_OUT
 from stella.session.tool_list import list_json
 from stella.session.tool_list import list_lines
 from stella.session.tool_list import rows
@@ -39,13 +36,8 @@ def list_(*, as_json: bool, workspace: str | None) -> None:
     """Print the tools in the order in which they are offered; notices go to standard error."""
     here = looked_at(workspace)
     here.tell()
-    roster, trust = here.roster(), here.trust
-    content = carried(here.where, roster, trusted=trust.trusted, vouched=trust.files)
-    if not trust.trusted:
-        for kind in left_out(here.where.workspace):
-            tell(f"notice  {kind}, because it is not trusted ({trust.why}); {WAY_OUT}")
-    tell(*(f"notice  {notice}" for notice in content.notes))
-    found = rows(content, roster)
+    roster = here.roster()
+    found = rows(here.content(roster), roster)
     if as_json:
         document(list_json(found))
     else:
