@@ -12,8 +12,6 @@ from typing import Final
 import pytest
 
 from stella import limits
-from stella.cli.commands import plugin
-from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
 from tests.making.ends import Place
 from tests.making.ends import asks
@@ -22,6 +20,7 @@ from tests.making.ends import says
 from tests.making.packages import seen as seen_in
 from tests.making.plugins import written
 from tests.making.refused import inhabited
+from tests.making.refused import powerless
 from tests.making.refused import refused
 from tests.making.watched import Watched
 from tests.making.watched import watched
@@ -104,6 +103,11 @@ def test_an_unknown_key_is_refused_in_every_table(where: Place, table: str) -> N
             for value in ("true", "2.0", '"2"', "nan", "1979-05-27", "-1", "10000000000")
         ),
         (f"{DECIDES.replace('points', 'max_holds = 0' + chr(10) + 'points')}", "max_holds"),
+        *(
+            (f"{STEERS}points=['after_turn']\ncalls=['recall']\n{key} = {value}\n", key)
+            for key in ("max_calls", "max_fanout_width")
+            for value in (0, -1, 10**30)
+        ),
         (f"{RUNS}argv=['x']\ntimeout_secs=0\n", "timeout_secs"),
         (f"{RUNS}argv=['x']\ntimeout_secs=-1\n", "(out-of-range)"),
         (f"{RUNS}argv=['x']\ntimeout_secs={10**30}\n", "(out-of-range)"),
@@ -150,6 +154,16 @@ def test_a_manifest_made_to_take_for_ever_is_refused_before_it_is_read(
     """[M-1]"""
     seen = unloaded(where, text, said)
     assert 0 < (seen.read or 0) < 4 * limits.MIB
+
+
+@pytest.mark.behaviour("C70")
+@pytest.mark.parametrize("behind", ["\0", "# \0", "\x1a", "# \x04", "\ufeff", "\v", "\f", "#\x7f"])
+def test_nothing_stands_behind_a_character_that_another_reader_stops_at(
+    where: Place, behind: str
+) -> None:
+    """[M-1, M-3] One reader takes the file whole or not at all."""
+    more = '[[capabilities]]\ntool = "t"\nrisk = "destructive"\npurpose = "p"\n'
+    unloaded(where, f"{HEAD}{behind}\n{more}", "cannot be loaded: 1 fault\n", "not TOML")
 
 
 @pytest.mark.behaviour("F2")
@@ -228,12 +242,8 @@ def test_a_manifest_that_is_no_file_to_read_is_refused_unread(
     make: Callable[[Path], None], said: str
 ) -> None:
     """[M-1, I-5] As somebody without root's powers, who could read anything."""
-    assert plugin.command.name == "plugin"  # loaded while its file can still be read
-    with open_folder() as folder:
-        where = inhabited(place(folder))
-        for directory in (where.root, where.home, where.person):
-            directory.chmod(0o777)
-        package = written(folder / "package", "", "print(1)\n")
+    with powerless() as where:
+        package = written(where.root.parent / "package", "", "print(1)\n")
         (package / "plugin.toml").unlink()
         make(package / "plugin.toml")
         refused(

@@ -12,13 +12,17 @@ from typing import Final
 import pytest
 
 from stella import limits
+from tests.making.child import said_by_nobody
 from tests.making.ends import Place
 from tests.making.ends import place
 from tests.making.plugins import executable
 from tests.making.plugins import written
 from tests.making.refused import inhabited
+from tests.making.refused import one_line
+from tests.making.refused import powerless
 from tests.making.refused import refused
 from tests.making.refused import refused_late
+from tests.making.refused import standing
 from tests.making.watched import grows
 from tests.making.watched import watched
 
@@ -220,6 +224,30 @@ def test_an_entry_swapped_for_a_link_between_look_and_opening_is_refused(
         act=swap,
         shut=(outside, outside / "shadow"),
     )
+
+
+@pytest.mark.parametrize("name", ["main.py", "d", "d/f"])
+def test_what_may_not_be_read_is_refused_by_name(name: str) -> None:
+    """[I-2] By somebody without root's powers; what can be read of it is not taken alone."""
+    with powerless() as where:
+        package = written(where.root.parent / "package", PLAIN, "print(1)\n")
+        (package / "d").mkdir()
+        (package / "d" / "f").touch()
+        (package / name).chmod(0)
+        refused(where, package, f"{name}: Permission denied", within=said_by_nobody)
+
+
+def test_a_tier_that_may_not_be_written_is_left_alone() -> None:
+    """[I-2, I-70]"""
+    with powerless() as where:
+        package = written(where.root.parent / "package", PLAIN, "print(1)\n")
+        tier = where.root / ".stella" / "plugins"
+        tier.chmod(0o755)
+        before = standing(where)
+        found = watched(where, "plugin", "install", str(package), "--yes", within=said_by_nobody)
+        assert f"{tier / 'plain'}: Permission denied; nothing was installed" in found.done.err
+        one_line(found, package)
+        assert standing(where) == before
 
 
 @pytest.mark.behaviour("K-156", "G14", "I-4")

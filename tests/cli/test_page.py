@@ -51,6 +51,20 @@ def test_a_long_line_is_folded_at_words_and_keeps_its_indentation() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "rows"),
+    [
+        ("program: /opt/some/bin/python3", ["program:", "  | /opt/some/bin/", "  | python3"]),
+        ("/opt/a/bin/python3.11", ["/opt/a/bin/", "  | python3.11"]),
+        ("/a/bcdefghijklmnopqrstu", ["/a/bcdefghijklmnopqr", "  | stu"]),
+        ("/" * 24, ["/" * 20, "  | ////"]),
+    ],
+)
+def test_a_path_that_no_row_holds_is_parted_where_a_name_begins(line: str, rows: list[str]) -> None:
+    """[S-42] Unless that leaves most of a row empty."""
+    assert list(folded(line, 20)) == rows
+
+
 def test_wide_characters_count_double() -> None:
     assert drawn(20, "週" * 25) == ["週" * 10, "  | " + "週" * 8, "  | " + "週" * 7]
 

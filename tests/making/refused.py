@@ -6,10 +6,15 @@ read of what must not be.
 """
 
 from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from stella.cli.commands import plugin
+from tests.making.child import open_folder
 from tests.making.child import said as in_a_child
 from tests.making.ends import Place
+from tests.making.ends import place
 from tests.making.packages import seen
 from tests.making.plugins import written
 from tests.making.touched import touched
@@ -22,6 +27,18 @@ def inhabited(where: Place) -> Place:
     for tier in (where.root / ".stella" / "plugins", where.home / "plugins"):
         written(tier / "neighbour", 'name = "neighbour"\n', "print(0)\n")
     return where
+
+
+@contextmanager
+def powerless() -> Iterator[Place]:
+    """An inhabited place in which a process without root's powers may do what a person may."""
+    assert plugin.command.name == "plugin"  # loaded while its file can still be read
+    with open_folder() as folder:
+        where = inhabited(place(folder))
+        for directory in (where.root, where.home, where.person, *where.root.rglob("*")):
+            if directory.is_dir():
+                directory.chmod(0o777)
+        yield where
 
 
 def standing(where: Place) -> dict[str, tuple[int, bytes]]:

@@ -123,16 +123,22 @@ def folded(line: str, width: int) -> tuple[str, ...]:
 
 
 def _split(text: str, room: int) -> tuple[str, str]:
-    """Return what of a text fits into `room` cells, a character at least, and what is left."""
+    """Return what of a text fits into `room` cells, a character at least, and what is left.
+
+    A word that no row can hold is parted behind a slash, if one stands in its second half.
+    """
     used = 0
     blank = 0
+    slash = 0
     for at, char in enumerate(text):
         used += _cells(char)
         if used > room and char != " ":
-            end = blank or at or 1
+            end = blank or (slash if slash * 2 > at else at) or 1
             return text[:end].rstrip(" "), text[end:].lstrip(" ")
         if char == " ":
             blank = at
+        elif char == "/":
+            slash = at + 1
     return text, ""
 
 
