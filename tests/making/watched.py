@@ -21,6 +21,7 @@ from tests.making.faults import STARTS
 from tests.making.faults import STEPS
 
 CHANGES: Final = STEPS - {"open", "os.listdir", "os.scandir"} | {"os.truncate", "os.utime"}
+_GROWTHS: Final = 64
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
@@ -43,16 +44,18 @@ class Watched:
 def grows(path: Path, size: int) -> Callable[[], None]:
     """Return what lets a file grow by `size` bytes before each block that is read from anywhere.
 
-    It is done from within the process that reads, after all that it has asked about the file.
+    It is done from within the process that reads, after all that it has asked about the file, and
+    not for ever, so that a reader that goes on for as long as there is more still ends.
     """
 
     def grow() -> None:
         length = path.stat().st_size
+        most = length + _GROWTHS * size
 
         def at_call(frame: object, event: str, function: object) -> None:
             nonlocal length
             del frame
-            if event == "c_call" and function is os.read:
+            if event == "c_call" and function is os.read and length < most:
                 length += size
                 os.truncate(path, length)
 
