@@ -6,6 +6,7 @@ part of it stands where a line of the host's would begin [C-5].
 """
 
 import os
+import re
 import sys
 import unicodedata
 from typing import Final
@@ -21,6 +22,7 @@ MARK: Final = "| "
 _DEEPER: Final = 2
 _LEAST: Final = 8
 _WIDTH: Final = 80
+_ESCAPE: Final = re.compile(r"\\u\{[0-9A-F]{1,6}\}")
 _HEIGHT: Final = 24
 _NONE: Final = "It declares no reach"
 _BROAD: Final = frozenset({"W", "F", "A"})
@@ -123,23 +125,29 @@ def folded(line: str, width: int) -> tuple[str, ...]:
 
 
 def _split(text: str, room: int) -> tuple[str, str]:
-    """Return what of a text fits into `room` cells, a character at least, and what is left.
-
-    A word that no row can hold is parted behind a slash, if one stands in its second half.
-    """
+    """Return what of a text fits into `room` cells, a character at least, and what is left."""
     used = 0
     blank = 0
-    slash = 0
     for at, char in enumerate(text):
         used += _cells(char)
         if used > room and char != " ":
-            end = blank or (slash if slash * 2 > at else at) or 1
+            end = blank or _whole(text, at) or at or 1
             return text[:end].rstrip(" "), text[end:].lstrip(" ")
         if char == " ":
             blank = at
-        elif char == "/":
-            slash = at + 1
     return text, ""
+
+
+def _whole(text: str, end: int) -> int:
+    """Return where to break a word that has no room, so that no escape is broken [C-3].
+
+    A path is parted where a name of it begins, if that leaves no more than half of a row empty.
+    """
+    for match in _ESCAPE.finditer(text):
+        if match.start() < end < match.end():
+            return match.start()
+    name = text.rfind("/", 0, end) + 1
+    return name if name * 2 > end else end
 
 
 def _cells(char: str) -> int:
