@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from tests.making.ends import Place
 from tests.making.ends import place
+from tests.making.packages import seen
 from tests.making.packages import swap
 from tests.making.plugins import written
 from tests.making.refused import inhabited
@@ -158,6 +159,35 @@ def test_another_directory_in_the_place_of_the_one_that_was_shown_is_not_install
     assert done.code == 1, done.shown
     assert f"stella: {package}: " in done.rows[-2]
     assert standing(where) == before
+
+
+@pytest.mark.behaviour("A22")
+@pytest.mark.parametrize("change", [_program, _manifest, _added, _gone, _may_run])
+@pytest.mark.parametrize(
+    "words", [("install", "--upgrade"), ("accept",)], ids=["upgrade", "accept"]
+)
+def test_what_changes_while_an_upgrade_or_an_acceptance_is_asked_about_is_not_accepted(
+    where: Place, package: Path, words: tuple[str, ...], change: Callable[[Path], None]
+) -> None:
+    """[I-7, I-33, I-36] The copy that was accepted keeps its record, and no other gets one."""
+    where.install(package)
+    there = where.root / ".stella" / "plugins" / "plain"
+    shown = there if words == ("accept",) else package
+    (shown / "main.py").write_text("print(3)\n")
+    before, records = standing(where), seen(where.home)
+    about = "plain" if words == ("accept",) else str(package)
+    done = conversed(
+        where,
+        *("plugin", *words, about),
+        typed=b"yes\n",
+        meanwhile=lambda: change(shown),
+        columns=1000,
+    )
+    assert done.code == 1, done.shown
+    assert "it changed while the question was open" in done.rows[-2]
+    assert seen(where.home) == records
+    if shown is package:
+        assert standing(where) == before
 
 
 @pytest.mark.behaviour("C67")
