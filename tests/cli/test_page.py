@@ -173,7 +173,9 @@ def test_in_a_pipe_no_line_is_touched(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().err == f"{LONG * 10}\n\n"
 
 
-REMINDS = "import sys\nfrom stella.cli import page\npage.tell('-', *page.reminder(sys.argv[1]))\n"
+REMINDS = (
+    "import sys\nfrom stella.cli import page\npage.tell('-', *page.reminder(sys.argv[1], ()))\n"
+)
 REACH = "Widest reach: HIGH, far."
 
 
@@ -199,4 +201,27 @@ def test_the_widest_reach_is_said_again_when_it_has_left_the_screen(
 def test_nothing_is_said_again_where_there_is_no_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert reminder("\n".join([REACH, *"x" * 99])) == ()
+    assert reminder("\n".join([REACH, *"x" * 99]), ()) == ()
+
+
+@pytest.mark.behaviour("C68")
+@pytest.mark.parametrize(
+    ("beside", "again", "said"),
+    [
+        (21, 1, []),
+        (22, 1, ["+ d", REACH]),
+        (22, 12, [*["+ d"] * 12, REACH]),
+        (22, 13, ["What differs is 13 lines; they stand above the text.", REACH]),
+    ],
+)
+def test_what_stands_beside_the_text_counts_and_what_differs_is_said_again_too(
+    beside: int, again: int, said: list[str]
+) -> None:
+    """[C68, I-36] No warnings of an author's push the reach off the screen."""
+    program = (
+        "import sys\nfrom stella.cli import page\n"
+        "beside, again = (int(word) for word in sys.argv[2:])\n"
+        "page.tell('-', *page.reminder(sys.argv[1], ('x',) * beside, ('+ d',) * again))\n"
+    )
+    shown = drawn(60, f"{REACH}\n", str(beside), str(again), program=program)
+    assert shown[1:] == said

@@ -9,11 +9,13 @@ import os
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 from typing import TextIO
 
 from stella.cli.streams import put
 from stella.cli.streams import say
+from stella.escape import counted
 from stella.escape import visible_lines
 
 MARK: Final = "| "
@@ -68,20 +70,28 @@ def tell_consent(text: str) -> None:
     tell(*lines)
 
 
-def reminder(text: str) -> tuple[str, ...]:
+def reminder(text: str, beside: tuple[str, ...], again: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return what of a consent text is said once more before the question [C68].
 
-    That is the widest reach, when the text is longer than the terminal is high: nobody says yes
-    to what has left the screen. Nothing where there is no terminal.
+    That is the widest reach, and with it `again`, when the text and the lines `beside` it are
+    more than the terminal is high: nobody says yes to what has left the screen. What would fill
+    more than half of it is told by its length. Nothing where there is no terminal.
     """
     if not sys.stderr.isatty():
         return ()
     size = _size(sys.stderr)
-    rows = sum(len(folded(line, size.columns or _WIDTH)) for line in text.split("\n"))
-    if rows < (size.lines or _HEIGHT):
+    columns, height = size.columns or _WIDTH, size.lines or _HEIGHT
+    if _height((*text.split("\n"), *beside), columns) < height:
         return ()
+    if _height(again, columns) > height // 2:
+        again = (f"What differs is {counted(len(again), 'line')}; they stand above the text.",)
     # An author's line never begins so [K-68].
-    return tuple(line for line in text.split("\n") if line.startswith(("Widest reach:", _NONE)))
+    reach = (line for line in text.split("\n") if line.startswith(("Widest reach:", _NONE)))
+    return (*again, *reach)
+
+
+def _height(lines: Iterable[str], columns: int) -> int:
+    return sum(len(folded(line, columns)) for line in lines)
 
 
 def _rows(stream: TextIO, lines: tuple[str, ...]) -> tuple[str, ...]:
