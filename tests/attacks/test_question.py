@@ -190,6 +190,36 @@ def test_what_changes_while_an_upgrade_or_an_acceptance_is_asked_about_is_not_ac
         assert standing(where) == before
 
 
+@pytest.mark.behaviour("C68")
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("words", [("install",), ("install", "--upgrade"), ("accept",), ("trust",)])
+def test_reach_and_difference_are_on_the_screen_with_every_question(
+    where: Place, package: Path, words: tuple[str, ...], columns: int
+) -> None:
+    """[C-16, I-36, I-52] The screen has 24 rows, the text far more, warnings among them."""
+    there = where.root / ".stella" / "plugins" / "plain"
+    about = [str(package)] if words[0] == "install" else [] if words == ("trust",) else ["plain"]
+    if words in {("install", "--upgrade"), ("accept",)}:
+        where.install(package)
+    target = package if words[0] == "install" else there
+    target.mkdir(exist_ok=True)
+    odd = '[[capabilities]]\ntool = "t{}"\nrisk = "odd"\npurpose = "p"\n'
+    (target / "plugin.toml").write_text(WIDER + "".join(map(odd.format, range(30))))
+    (target / "main.py").touch()
+    done = conversed(
+        where,
+        *([] if words == ("trust",) else ["plugin"]),
+        *words,
+        *about,
+        typed=b"\n",
+        columns=columns,
+    )
+    screen = done.asked.replace("\r\n", "\n").split("\n")[-24:]
+    assert "Widest reach: DESTRUCTIVE, can destroy" in " ".join(screen).replace("  | ", "")
+    if words in {("install", "--upgrade"), ("accept",)}:
+        assert any(row.startswith("What differs is ") for row in screen)
+
+
 @pytest.mark.behaviour("C67")
 @pytest.mark.parametrize("columns", [40, 60, 80])
 @pytest.mark.parametrize(

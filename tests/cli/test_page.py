@@ -173,55 +173,33 @@ def test_in_a_pipe_no_line_is_touched(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().err == f"{LONG * 10}\n\n"
 
 
-REMINDS = (
-    "import sys\nfrom stella.cli import page\npage.tell('-', *page.reminder(sys.argv[1], ()))\n"
-)
 REACH = "Widest reach: HIGH, far."
+REMINDS = (
+    "import sys\nfrom stella.cli import page\n"
+    "again = tuple(['+ d'] * int(sys.argv[2]))\n"
+    "page.tell('-', *page.reminder(sys.argv[1].split('!'), sys.argv[3], again))\n"
+)
 
 
 @pytest.mark.behaviour("C68")
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("shown", "again", "said"),
     [
-        ("\n".join([REACH, *"x" * 22]), []),
-        ("\n".join([REACH, *"x" * 23]), [REACH]),
-        ("\n".join([REACH, *"x" * 20, "word " * 40]), [REACH]),
-        ("\n".join(["It declares no reach outside the turn.", *"x" * 40]), 1),
-        ("x\n" * 40, []),
+        (["x"] * 23, 0, []),
+        (["x"] * 24, 0, ["", REACH]),
+        ([*["x"] * 20, "word " * 40], 0, ["", REACH]),
+        (["x"] * 23, 1, []),
+        (["x"] * 24, 1, ["", "+ d", REACH]),
+        (["x"] * 24, 12, ["", *["+ d"] * 12, REACH]),
+        (["x"] * 24, 13, ["", "What differs is 13 lines; they stand above the text.", REACH]),
     ],
 )
-def test_the_widest_reach_is_said_again_when_it_has_left_the_screen(
-    text: str, said: list[str] | int
+def test_reach_and_difference_are_said_again_when_they_have_left_the_screen(
+    shown: list[str], again: int, said: list[str]
 ) -> None:
-    """[C-16, C68] On a terminal of 24 lines and 60 columns."""
-    shown = drawn(60, text, program=REMINDS)[1:]
-    assert shown == said if isinstance(said, list) else len(shown) == said
+    """[C-16, C68, I-36] On a terminal of 24 lines and 60 columns."""
+    assert drawn(60, "!".join(shown), str(again), REACH, program=REMINDS)[1:] == said
 
 
-def test_nothing_is_said_again_where_there_is_no_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert reminder("\n".join([REACH, *"x" * 99]), ()) == ()
-
-
-@pytest.mark.behaviour("C68")
-@pytest.mark.parametrize(
-    ("beside", "again", "said"),
-    [
-        (21, 1, []),
-        (22, 1, ["+ d", REACH]),
-        (22, 12, [*["+ d"] * 12, REACH]),
-        (22, 13, ["What differs is 13 lines; they stand above the text.", REACH]),
-    ],
-)
-def test_what_stands_beside_the_text_counts_and_what_differs_is_said_again_too(
-    beside: int, again: int, said: list[str]
-) -> None:
-    """[C68, I-36] No warnings of an author's push the reach off the screen."""
-    program = (
-        "import sys\nfrom stella.cli import page\n"
-        "beside, again = (int(word) for word in sys.argv[2:])\n"
-        "page.tell('-', *page.reminder(sys.argv[1], ('x',) * beside, ('+ d',) * again))\n"
-    )
-    shown = drawn(60, f"{REACH}\n", str(beside), str(again), program=program)
-    assert shown[1:] == said
+def test_nothing_is_said_again_where_there_is_no_terminal() -> None:
+    assert reminder(["x"] * 99, REACH) == ()

@@ -78,7 +78,10 @@ def conversed(
         os.write(ours, early)
         os.write(writing, b".")
         while not said.rstrip().endswith(b"[y/N]"):
-            said += _more(ours)
+            try:
+                said += _more(ours)
+            except OSError:
+                raise AssertionError(said.decode()) from None
         asked = said.decode()
         meanwhile()
         os.write(ours, typed)

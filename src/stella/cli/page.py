@@ -26,7 +26,6 @@ _LEAST: Final = 8
 _WIDTH: Final = 80
 _ESCAPE: Final = re.compile(r"\\u\{[0-9A-F]{1,6}\}")
 _HEIGHT: Final = 24
-_NONE: Final = "It declares no reach"
 _BROAD: Final = frozenset({"W", "F", "A"})
 
 
@@ -70,24 +69,22 @@ def tell_consent(text: str) -> None:
     tell(*lines)
 
 
-def reminder(text: str, beside: tuple[str, ...], again: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return what of a consent text is said once more before the question [C68].
+def reminder(shown: Iterable[str], reach: str, again: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return what is said once more before a question, when it has left the screen [C68].
 
-    That is the widest reach, and with it `again`, when the text and the lines `beside` it are
-    more than the terminal is high: nobody says yes to what has left the screen. What would fill
-    more than half of it is told by its length. Nothing where there is no terminal.
+    That is `reach`, and with it `again`, when the lines `shown` so far are more than the terminal
+    is high: nobody says yes to what they cannot see. What would fill more than half of the screen
+    is told by its length. Nothing where there is no terminal.
     """
     if not sys.stderr.isatty():
         return ()
     size = _size(sys.stderr)
     columns, height = size.columns or _WIDTH, size.lines or _HEIGHT
-    if _height((*text.split("\n"), *beside), columns) < height:
+    if _height(shown, columns) < height:
         return ()
     if _height(again, columns) > height // 2:
         again = (f"What differs is {counted(len(again), 'line')}; they stand above the text.",)
-    # An author's line never begins so [K-68].
-    reach = (line for line in text.split("\n") if line.startswith(("Widest reach:", _NONE)))
-    return (*again, *reach)
+    return ("", *again, reach)
 
 
 def _height(lines: Iterable[str], columns: int) -> int:

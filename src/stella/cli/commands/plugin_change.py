@@ -22,6 +22,7 @@ from stella.cli.page import tell
 from stella.cli.page import tell_consent
 from stella.cli.prompt import ask
 from stella.clock import SystemClock
+from stella.consent.reach import widest
 from stella.errors import RosterError
 from stella.errors import UsageError
 from stella.escape import counted
@@ -217,7 +218,8 @@ def _answered(proposal: Proposal, *, yes: bool, digest: str | None) -> AcceptedB
     below = tuple(_below(proposal))
     tell(*compared)
     tell_consent(proposal.consent)
-    tell(*below, *reminder(proposal.consent, (*compared, *below), compared[:-1]), "")
+    shown = (*compared, *proposal.consent.split("\n"), *below)
+    tell(*below, *reminder(shown, widest(proposal.manifest.capabilities), compared[:-1]), "")
     if digest is not None and digest != proposal.consent_digest:
         raise RosterError(
             f"{visible(proposal.manifest.name)}: --accept names {digest}, but the consent text is "
