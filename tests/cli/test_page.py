@@ -14,6 +14,7 @@ import pytest
 from stella.cli.page import MARK
 from stella.cli.page import document
 from stella.cli.page import folded
+from stella.cli.page import reminder
 from stella.cli.page import tell
 
 LONG = "    one two three four five six seven"
@@ -156,3 +157,32 @@ def test_an_empty_line_stays_one() -> None:
 def test_in_a_pipe_no_line_is_touched(capsys: pytest.CaptureFixture[str]) -> None:
     tell(LONG * 10, "")
     assert capsys.readouterr().err == f"{LONG * 10}\n\n"
+
+
+REMINDS = "import sys\nfrom stella.cli import page\npage.tell('-', *page.reminder(sys.argv[1]))\n"
+REACH = "Widest reach: HIGH, far."
+
+
+@pytest.mark.behaviour("C68")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\n".join([REACH, *"x" * 22]), []),
+        ("\n".join([REACH, *"x" * 23]), [REACH]),
+        ("\n".join([REACH, *"x" * 20, "word " * 40]), [REACH]),
+        ("\n".join(["It declares no reach outside the turn.", *"x" * 40]), 1),
+        ("x\n" * 40, []),
+    ],
+)
+def test_the_widest_reach_is_said_again_when_it_has_left_the_screen(
+    text: str, said: list[str] | int
+) -> None:
+    """[C-16, C68] On a terminal of 24 lines and 60 columns."""
+    shown = drawn(60, text, program=REMINDS)[1:]
+    assert shown == said if isinstance(said, list) else len(shown) == said
+
+
+def test_nothing_is_said_again_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert reminder("\n".join([REACH, *"x" * 99])) == ()

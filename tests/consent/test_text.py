@@ -56,6 +56,7 @@ def test_hidden_characters_flag_their_line_and_add_one_warning() -> None:
     assert "hidden" not in plain
 
 
+@pytest.mark.behaviour("C67")
 def test_runs_of_white_space_collapse() -> None:
     """[C-3, C67, Q-19]"""
     text = f'name = "x"\ndescription = "a{" " * 500}b\\t\\r\\n\u3000c"\n'

@@ -233,6 +233,7 @@ def _whole(source: Path) -> None:
     (source / "main.py").write_text("import evil\n", "utf-8")
 
 
+@pytest.mark.behaviour("I-7")
 @pytest.mark.parametrize(
     ("change", "named"),
     [

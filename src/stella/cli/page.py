@@ -21,6 +21,8 @@ MARK: Final = "| "
 _DEEPER: Final = 2
 _LEAST: Final = 8
 _WIDTH: Final = 80
+_HEIGHT: Final = 24
+_NONE: Final = "It declares no reach"
 _BROAD: Final = frozenset({"W", "F", "A"})
 
 
@@ -64,6 +66,22 @@ def tell_consent(text: str) -> None:
     tell(*lines)
 
 
+def reminder(text: str) -> tuple[str, ...]:
+    """Return what of a consent text is said once more before the question [C68].
+
+    That is the widest reach, when the text is longer than the terminal is high: nobody says yes
+    to what has left the screen. Nothing where there is no terminal.
+    """
+    if not sys.stderr.isatty():
+        return ()
+    size = _size(sys.stderr)
+    rows = sum(len(folded(line, size.columns or _WIDTH)) for line in text.split("\n"))
+    if rows < (size.lines or _HEIGHT):
+        return ()
+    # An author's line never begins so [K-68].
+    return tuple(line for line in text.split("\n") if line.startswith(("Widest reach:", _NONE)))
+
+
 def _rows(stream: TextIO, lines: tuple[str, ...]) -> tuple[str, ...]:
     if not stream.isatty():
         return lines
@@ -72,10 +90,14 @@ def _rows(stream: TextIO, lines: tuple[str, ...]) -> tuple[str, ...]:
 
 def _width(stream: TextIO) -> int:
     """Return the columns of the terminal itself: another width would leave folding to it."""
+    return _size(stream).columns or _WIDTH
+
+
+def _size(stream: TextIO) -> os.terminal_size:
     try:
-        return os.get_terminal_size(stream.fileno()).columns or _WIDTH
+        return os.get_terminal_size(stream.fileno())
     except OSError:
-        return _WIDTH
+        return os.terminal_size((_WIDTH, _HEIGHT))
 
 
 def folded(line: str, width: int) -> tuple[str, ...]:

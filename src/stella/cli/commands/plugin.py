@@ -13,6 +13,7 @@ from stella.cli.here import refuse_session
 from stella.cli.here import standing_in
 from stella.cli.main import Group
 from stella.cli.page import document
+from stella.cli.page import reminder
 from stella.cli.page import result
 from stella.cli.page import tell
 from stella.cli.page import tell_consent
@@ -83,7 +84,7 @@ def _accepted(proposal: Proposal, *, yes: bool) -> AcceptedBy | None:
         tell("", *proposal.warnings.split("\n"))
     for name in proposal.withheld:
         tell(f"withheld: {visible(name)} is a credential and is not passed on")
-    tell(*proposal.notes, "")
+    tell(*proposal.notes, *reminder(proposal.consent), "")
     if yes:
         return AcceptedBy.YES
     accepted = ask("install", "give --yes to accept what is shown above")
