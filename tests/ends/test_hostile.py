@@ -7,12 +7,15 @@ commands run in workspaces of every known trap; the last tests prove that the co
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
+import click
 import pytest
 
+from stella.cli.main import stella
 from stella.roster.items import items_of
 from stella.roster.scope import Scope
 from stella.roster.trust_file import put_trusted
@@ -25,7 +28,9 @@ from tests.making.counter import Call
 from tests.making.counter import counted
 from tests.making.ends import asks
 from tests.making.ends import says
+from tests.making.hostile import DEPENDENCIES
 from tests.making.hostile import TRAPS
+from tests.making.hostile import Ground
 from tests.making.hostile import hostile
 from tests.making.plugins import written
 from tests.making.processes import linux_only
@@ -35,8 +40,17 @@ from tests.making.sessions import installed
 pytestmark = linux_only
 
 STELLA = Path(sys.executable).parent / "stella"
-PATH = "/usr/local/bin:/usr/bin:/bin"
+INTERPRETER = str(Path(sys.executable).resolve())
+PATH = f"{Path(INTERPRETER).parent}:/usr/bin:/bin"
 IMPORTABLE = (".py", ".pyc", ".pth", "._pth", ".so", "pyvenv.cfg")
+
+WRITING = {
+    ("run",),
+    ("demo",),
+    ("plugin", "install"),
+    ("plugin", "remove"),
+}
+"""Commands that are given to start something or to change something; a run has its own test."""
 
 READING = (
     ("plugin", "list"),
@@ -63,7 +77,13 @@ READING = (
     ("config", "show"),
     ("doctor",),
 )
-"""Every command that only reads, those of later releases too; `trust` has no terminal here."""
+"""Every command that only reads, and how else one asks; `trust` has no terminal here.
+
+Some are not built yet: what is wrong with a command line is told in a workspace as well.
+"""
+
+NO_SESSION = ("journal", "show", "last")
+"""Where no session was, this line is one that cannot be meant."""
 
 READ = f"""\
 import json, os, sys
@@ -77,7 +97,7 @@ for name, root, path, lines in places:
             os.open({MARK!r} + name + "/" + " ".join(words), os.O_RDONLY)
         except OSError:
             pass
-        run(words)
+        print("EXIT", name, run(words), *words)
 files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
 print("THEIRS", [file for file in files if file.startswith(base)])
 """
@@ -105,18 +125,17 @@ class Field:
         return Path(call.path).is_relative_to(self.base)
 
     def imports(self, calls: list[Call]) -> list[str]:
-        """What was opened of a workspace that an interpreter would run.
+        """What was opened of a workspace by who follows links, and what an interpreter would run.
 
-        The bytes of plugins and of what is checked as one are read to be told, and are apart.
+        The host opens what it only reads, such as the bytes of a plugin, through no link; what
+        imports a module does not ask for that.
         """
         return [
             call.path
             for call in calls
             if call.opens
             and self.within(call)
-            and call.path.endswith(IMPORTABLE)
-            and "/.stella/" not in call.path
-            and not call.mark.endswith(" check . --json")
+            and (call.path.endswith(IMPORTABLE) and "O_NOFOLLOW" not in call.line)
         ]
 
     def unsprung(self) -> None:
@@ -148,15 +167,23 @@ def commands(root: Path) -> list[list[str]]:
     return [[word.format(plugin=plugin) for word in words] for words in READING]
 
 
-def read_everything(ground: Field, **env: str) -> list[Call]:
-    """Run every reading command in every workspace and return the calls that this made."""
+def read_everything(ground: Field, env: dict[str, str]) -> list[Call]:
+    """Run every reading command in every workspace and return the calls that this made.
+
+    No command line of a command that exists is one it did not understand.
+    """
     spec = ground.home.parent / "spec.json"
     rows = [(name, str(root), path_in(root), commands(root)) for name, root in ground.places]
     spec.write_text(json.dumps(rows), "utf-8")
     driver = [sys.executable, "-I", "-c", READ, str(spec), str(ground.base)]
-    code, said, calls = counted(driver, env=ground.env(**env), cwd=Path("/"), log=ground.log())
+    code, said, calls = counted(driver, env=ground.env() | env, cwd=Path("/"), log=ground.log())
     assert (code, "this is a bug" in said) == (0, False), said[-3000:]
     assert said.rstrip().endswith("THEIRS []"), said[-1000:]
+    told = [line.split() for line in said.splitlines() if line.startswith("EXIT ")]
+    assert len(told) == len(ground.places) * len(READING)
+    there = set(leaves(stella))
+    misread = {(*words,) for _, _, code, *words in told if code == "2"} - {NO_SESSION}
+    assert not [words for words in misread if words[:1] in there or words[:2] in there]
     made = [call for call in calls if call.mark]
     # It went through all of them, and looked at what is there.
     assert {call.mark.partition("/")[0] for call in made} == {name for name, _ in ground.places}
@@ -165,8 +192,46 @@ def read_everything(ground: Field, **env: str) -> list[Call]:
 
 
 def test_there_are_many_ways_and_each_is_laid_out(ground: Field) -> None:
+    """[A-71] Sixty workspaces at least, no two of them alike."""
     assert len(TRAPS) == len(set(TRAPS))
     assert len(ground.places) >= 60
+    assert len({shape(root) for _, root in ground.places}) == len(ground.places)
+
+
+def shape(root: Path) -> frozenset[tuple[str, str]]:
+    """What lies in a workspace: paths and texts, but for where it lies itself."""
+    paths = (path for path in root.rglob("*") if path.suffix != ".pyc")
+    return frozenset(
+        (str(path.relative_to(root)), text_of(path).replace(str(root), ""))
+        for path in paths
+        if path.parent.name != "objects" and path.name not in {"index", "COMMIT_EDITMSG"}
+    )
+
+
+def text_of(path: Path) -> str:
+    return path.read_bytes().decode("latin-1") if path.is_file() else ""
+
+
+def leaves(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
+    """The words of every command there is."""
+    if not isinstance(command, click.Group):
+        yield path
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from leaves(below, *path, name)
+
+
+@pytest.mark.behaviour("A-71.tables")
+def test_every_command_there_is_reads_or_is_known_to_write() -> None:
+    """[A-71] A command that is added stands in one of the two tables before it is released."""
+    there = set(leaves(stella))
+    read = {words for words in there if any(line[: len(words)] == words for line in READING)}
+    assert there - read - WRITING == set()
+    assert there >= WRITING
+    assert not WRITING & {words for words in read if words != ("run",)}
 
 
 @pytest.mark.behaviour("A-71", "H1", "I-67.counted")
@@ -181,7 +246,7 @@ def test_no_command_that_reads_starts_connects_or_imports_anything(
             items = items_of(root)
             if items.fault is None:
                 put_trusted(ground.home, trusted_now(root, items, NOON), mark=str(number))
-    made = read_everything(ground, **env)
+    made = read_everything(ground, env)
     (ground.home / "trust.toml").unlink(missing_ok=True)
     assert [call.line for call in made if call.starts] == []
     assert [call.line for call in made if call.connects] == []
@@ -212,18 +277,15 @@ RECALL = """
 found = ask("recall", goal="text about weeks")
 answer(context=[{"label": "recall", "text": json.dumps(found)[:2000]}])
 """
-OURS = {"python", "python3", Path(sys.executable).resolve().name, "git"}
+OURS = {"python", "python3", Path(INTERPRETER).name, "git"}
 """The only programs that a run starts here: the host's own, its git, a person's plugin."""
-
-RUN = READ.replace("run(words)", "print('EXIT', name, run(words))")
 
 
 @pytest.mark.behaviour("D95.run", "D80.run", "H4.run")
 def test_a_run_among_strangers_starts_the_hosts_own_programs_and_no_other(ground: Field) -> None:
     """[A-71, attacks D80 D95, reports H4] Tools that list and search, recall, and git for both."""
-    source = written(
-        ground.home.parent / "asks", manifest(calls=("recall",), roles={}), TALK + RECALL
-    )
+    declared = manifest(calls=("recall",), roles={}).replace('"python3"', json.dumps(INTERPRETER))
+    source = written(ground.home.parent / "asks", declared, TALK + RECALL)
     installed(ground.base / "observer", ground.home, source, Scope.USER)
     replies = ground.home.parent / "replies.jsonl"
     calling = (asks("list_files", path="."), asks("search", pattern="weeks"), says())
@@ -232,16 +294,16 @@ def test_a_run_among_strangers_starts_the_hosts_own_programs_and_no_other(ground
     spec = ground.home.parent / "spec.json"
     rows = [(name, str(root), path_in(root), [words]) for name, root in ground.places]
     spec.write_text(json.dumps(rows), "utf-8")
-    driver = [sys.executable, "-I", "-c", RUN, str(spec), str(ground.base)]
+    driver = [sys.executable, "-I", "-c", READ, str(spec), str(ground.base)]
     code, said, calls = counted(driver, env=ground.env(), cwd=Path("/"), log=ground.log())
     assert (code, "this is a bug" in said) == (0, False), said[-3000:]
     assert said.rstrip().endswith("THEIRS []")
-    exits = dict(line.split()[1:] for line in said.splitlines() if line.startswith("EXIT "))
+    exits = dict(line.split()[1:3] for line in said.splitlines() if line.startswith("EXIT "))
     assert len(exits) == len(ground.places)
     refused = {name for name, exit_code in exits.items() if exit_code != "0"}
     assert refused <= {"settings_hooks", *(name for name in exits if "mixed" in name)} | FAULTY
     starts = [call for call in calls[1:] if call.starts]
-    assert {Path(call.path).name for call in starts} == OURS
+    assert {Path(call.path).name for call in starts} <= OURS
     assert [call.line for call in starts if ground.within(call)] == []
     # A program that takes another's path is given none of theirs to run.
     assert [call.line for call in starts if led_into(ground, call)] == []
@@ -281,7 +343,7 @@ def test_the_counter_sees_a_start_a_connection_and_an_import(ground: Field) -> N
     assert {call.path for call in started} == {f"{root}/evil.sh"}
     assert [call.path for call in calls[1:] if call.starts and not ground.within(call)] != []
     assert any(call.connects and 'inet_addr("127.0.0.1")' in call.line for call in calls)
-    assert ground.imports(calls) == [f"{root}/sched.py"]
+    assert f"{root}/sched.py" in ground.imports(calls)
     assert ground.canary.read_text().count("evil.sh") == 2
     ground.canary.unlink()
 
@@ -291,7 +353,7 @@ def test_the_counter_sees_a_start_a_connection_and_an_import(ground: Field) -> N
     [
         ("fsmonitor", ("status",)),
         ("hooks_path", ("update-index", "--refresh", "--really-refresh")),
-        ("filters", ("status",)),
+        ("filters", ("diff",)),
         ("textconv", ("diff",)),
         ("included", ("status",)),
         ("git_file", ("status",)),
@@ -306,6 +368,61 @@ def test_the_traps_spring_for_who_is_not_careful(
     subprocess.run(["git", *words], cwd=root, env=NAMED, check=False, capture_output=True)
     assert ground.canary.exists()
     ground.canary.unlink()
+
+
+@pytest.mark.behaviour("A-71.module")
+@pytest.mark.parametrize("words", [("version",), ("plugin", "list"), ("trust", "--list")])
+def test_the_module_run_safely_imports_nothing_from_where_it_is_started(
+    ground: Field, words: tuple[str, ...]
+) -> None:
+    """[A-71] `python -P -m stella` is as the command, whatever stands there."""
+    for name in sorted(SHADOWING):
+        root = dict(ground.places)[name]
+        line = (sys.executable, "-P", "-m", "stella", *words)
+        code, said, calls = counted(line, env=ground.env(root), cwd=root, log=ground.log())
+        assert code == 0, said
+        assert [call.line for call in calls[1:] if call.starts or call.connects] == []
+        assert ground.imports(calls) == []
+    ground.unsprung()
+
+
+BARE = """\
+import os, subprocess, sys
+os.chdir(sys.argv[1])
+shown = "import sys; print(*{name.partition('.')[0] for name in sys.modules})"
+open("empty.py", "w").write(shown)
+sys.exit(subprocess.run([sys.executable, "-m", "empty"]).returncode)
+"""
+
+
+@pytest.mark.behaviour("A-71.module-plain")
+def test_the_module_imports_nothing_there_once_it_has_begun(ground: Field, tmp_path: Path) -> None:
+    """[A-71] Of all modules it could find where it stands, but for those Python itself wants first.
+
+    Those are the names that a module with nothing in it has loaded when it begins.
+    """
+    first = subprocess.run(
+        [sys.executable, "-I", "-c", BARE, str(tmp_path)],
+        env=ground.env(),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    root = tmp_path / "shadows"
+    root.mkdir()
+    trap = Ground(root=root, canary=ground.canary)
+    names = {*sys.stdlib_module_names, *DEPENDENCIES} - {*first.stdout.split(), "stella", "runpy"}
+    assert {"json", "click", "re", "signal", "typing", "pathlib"} <= names
+    for name in names:
+        trap.write(f"{name}.py", trap.module)
+    for words in (("version",), ("plugin", "list"), ("trust", "--list")):
+        line = (sys.executable, "-m", "stella", *words)
+        code, said, calls = counted(line, env=ground.env(root), cwd=root, log=ground.log())
+        assert code == 0, said
+        assert [call.line for call in calls[1:] if call.starts] == []
+        opened = {Path(call.path) for call in calls if call.opens and "O_NOFOLLOW" not in call.line}
+        assert [path for path in opened if path.is_relative_to(root) and path != root] == []
+    ground.unsprung()
 
 
 def test_a_python_that_looks_where_it_stands_springs(ground: Field) -> None:

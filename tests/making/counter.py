@@ -120,5 +120,5 @@ def read_calls(log: str) -> list[Call]:
 
 
 def _unescaped(text: str) -> str:
-    data, _ = codecs.escape_decode(text.encode("utf-8", "surrogateescape"))  # type: ignore[attr-defined]  # as the interpreter's own reader of such texts
+    data, _ = codecs.escape_decode(text.encode("utf-8", "surrogateescape"))
     return os.fsdecode(data)

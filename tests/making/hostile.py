@@ -236,6 +236,7 @@ def _textconv(at: Ground) -> None:
     run = str(at.program)
     at.repository(diff__evil__textconv=run, diff__external=run, diff__evil__command=run)
     at.write(".gitattributes", "* diff=evil\n")
+    at.write("tracked.txt", "changed, about weeks\n")
 
 
 def _transport(at: Ground) -> None:
