@@ -236,3 +236,23 @@ def test_a_folder_put_there_by_hand_is_listed_and_never_started(tmp_path: Path) 
     listed = where.stella("plugin", "list")
     assert listed.out.count("not-accepted") == 2
     assert listed.code == 0
+
+
+DENYING = """\
+import json, sys
+sys.stdin.read()
+print(json.dumps({"decision": "deny", "reason": "not today"}))
+"""
+
+
+@pytest.mark.behaviour("I-45.gate")
+def test_a_plugin_is_known_at_the_gate_by_the_name_it_declares(tmp_path: Path) -> None:
+    """[I-45, I-41] Not by its directory's, which whoever copies it chooses."""
+    where = place(tmp_path)
+    hooking(where.root / ".stella/plugins/renamed", DENYING, "PreToolUse", name="guard")
+    where.scripted(works(), says())
+    done = where.stella("run", "go", *where.asked, env={VARIABLE: "1"})
+    assert done.result["changed_files"] == []
+    (judged,) = where.told("authz")
+    deciding = [row["source"] for row in judged["trace"] if row["deciding"]]
+    assert (judged["decision"], deciding) == ("deny", ["plugin:guard"])

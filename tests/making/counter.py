@@ -73,7 +73,9 @@ def counted(
     """
     strace = shutil.which("strace")
     if strace is None:
-        pytest.fail("strace is not installed, so nothing can be counted; `make dev` installs it")
+        pytest.fail(
+            "strace is not installed, so nothing can be counted; install the package strace"
+        )
     counting = (strace, "-f", "-y", "-qq", "-s", "4096", "--seccomp-bpf", "-e", f"trace={_CALLS}")
     done = subprocess.run(
         [*counting, "-e", "signal=none", "-o", str(log), "--", *words],
