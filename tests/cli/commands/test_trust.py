@@ -1,9 +1,6 @@
 """[I-52, I-57, S-6] `stella trust` as a person meets it."""
 
-import os
-import pty
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +10,7 @@ from tests.making.ends import Place
 from tests.making.ends import place
 from tests.making.packages import notes
 from tests.making.packages import seen
+from tests.making.terminal import answered
 
 QUESTION = b"Trust this workspace? [y/N] "
 
@@ -26,25 +24,9 @@ def brings(root: Path) -> None:
 
 def typed(where: Place, answer: bytes, **more: str) -> tuple[int, str]:
     """Run a command on a real pseudo-terminal and type an answer when it asks."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.chdir(where.root)
-        words = [sys.executable, "-m", "stella", "trust"]
-        os.execve(sys.executable, words, where.env | more)
-    shown = b""
-    left = [answer]
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            got = os.read(terminal, 4096)
-        except OSError:
-            break
-        shown += got
-        if left and QUESTION in shown:
-            os.write(terminal, left.pop(0))
-    os.close(terminal)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), shown.decode().replace("\r\n", "\n")
+    words = (sys.executable, "-m", "stella", "trust")
+    env = where.env | more
+    return answered(words, env=env, cwd=where.root, question=QUESTION, answer=answer)
 
 
 @pytest.mark.behaviour("H8.terminal", "H10.trust")
