@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.making.ends import place
-from tests.making.pages import Reader
-from tests.making.pages import blocks
+from tests.making.pages import followed
 
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 
@@ -14,13 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 @pytest.mark.behaviour("I-52.page", "I-57.page")
 def test_the_page_does_what_it_says(tmp_path: Path) -> None:
     """[I-34, I-50 to I-57] From a stranger's workspace to one that is trusted, and back."""
-    where = place(tmp_path)
     top = tmp_path / "sitting"
-    top.mkdir()
-    reader = Reader(top=top, place=top, env=where.env)
-    done = set()
-    for block in blocks(PAGE.read_text("utf-8")):
-        reader.does(block)
-        done.add(block.language)
+    stands, done = followed(PAGE, top, place(tmp_path).env)
     assert done == {"console", "json", "python", "toml"}
-    assert reader.place == top / "shop"
+    assert stands == top / "shop"

@@ -148,3 +148,17 @@ class Reader:
             timeout=PATIENCE,
         )
         return done.returncode, done.stdout.decode()
+
+
+def followed(page: Path, top: Path, env: Mapping[str, str]) -> tuple[Path, set[str]]:
+    """Do a whole page below the new directory `top`.
+
+    Returns where one stands in the end, and the languages of the blocks that were done.
+    """
+    top.mkdir()
+    reader = Reader(top=top, place=top, env=env)
+    done = set()
+    for block in blocks(page.read_text("utf-8")):
+        reader.does(block)
+        done.add(block.language)
+    return reader.place, done
