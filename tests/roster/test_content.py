@@ -37,7 +37,6 @@ def refusal(root: Path) -> str:
         (TOOL, "[[tools]]"),
         (SKILL, "[[skills]]"),
         (RECORD, "[[records]]"),
-        (SETTING, "[[configure]]"),
     ],
 )
 def test_declared_content_is_refused_by_name(tmp_path: Path, table: str, name: str) -> None:
@@ -54,9 +53,9 @@ def test_a_directory_of_content_is_refused_even_when_it_is_empty(tmp_path: Path,
 
 
 def test_everything_is_named_at_once(tmp_path: Path) -> None:
-    root = notes(tmp_path / "package", manifest=f'name = "{{name}}"\n{TOOL}{SETTING}')
+    root = notes(tmp_path / "package", manifest=f'name = "{{name}}"\n{TOOL}{SKILL}{SETTING}')
     (root / "tools").mkdir()
-    assert refusal(root).startswith("the package has [[tools]], [[configure]], tools/; ")
+    assert refusal(root).startswith("the package has [[tools]], [[skills]], tools/; ")
 
 
 def test_directories_of_that_name_deeper_down_and_files_are_the_plugins_own(

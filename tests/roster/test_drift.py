@@ -301,8 +301,8 @@ def test_a_widened_manifest_shows_the_consent_lines_that_differ(tmp_path: Path) 
     )
     assert found.consent == (
         "-   - may hold a finished turn open: up to 2 times per run",
-        "-       environment: PATH and nothing else",
         "+   - may hold a finished turn open: up to 8 times per run",
+        "-       environment: PATH and nothing else",
         "+       environment: PATH, HOME and nothing else",
     )
 

@@ -592,7 +592,8 @@ def test_the_program_that_was_found_is_recorded_and_shown_later(tmp_path: Path) 
     assert isinstance(found, Program)
     assert found.not_started == (
         f"{path}/python3: the program that was accepted is gone or may not be executed; "
-        f"`stella plugin remove judge`, then `stella plugin install {source}` to accept it anew"
+        "`stella plugin accept judge` shows what it is now and asks, `stella plugin remove judge` "
+        "takes it away"
     )
     assert "program: not found on this machine" in "\n".join(
         show_lines(plugin, lookup(here, earlier))
@@ -611,7 +612,7 @@ def test_without_a_program_nothing_is_recorded_and_nothing_is_looked_up_later(
     found = cleared(plugin, lookup(here, path))
     assert isinstance(found, Program)
     assert (found.not_started or "").startswith(
-        "python3: no such program was found when it was accepted; `stella plugin remove judge`"
+        "python3: no such program was found when it was accepted; `stella plugin accept judge`"
     )
 
 

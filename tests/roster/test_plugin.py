@@ -45,10 +45,9 @@ def test_the_way_out_is_about_the_scope_and_the_reason(tmp_path: Path) -> None:
     """[I-30, I-34]"""
     accepted = plugin(tmp_path)
     assert accepted.way_out == (
-        f"`stella plugin remove notes`, then `stella plugin install {tmp_path}/notes` "
-        "to accept it anew"
+        "`stella plugin accept notes` shows what it is now and asks, "
+        "`stella plugin remove notes` takes it away"
     )
-    assert "--scope user" in replace(accepted, scope=Scope.USER).way_out
     theirs = replace(accepted, record=None)
     assert theirs.way_out.count("`stella plugin accept notes`, or `stella trust` for") == 1
     assert replace(theirs, scope=Scope.USER).way_out == "to use it: `stella plugin accept notes`"

@@ -13,9 +13,9 @@ from stella.clock import SystemClock
 from stella.errors import NotInstalled
 from stella.errors import RosterError
 from stella.errors import UsageError
+from stella.roster.change import REMOVING
+from stella.roster.change import STAGING
 from stella.roster.lock import read_records
-from stella.roster.place import REMOVING
-from stella.roster.place import STAGING
 from stella.roster.plugin import State
 from stella.roster.remove import Removed
 from stella.roster.remove import remove

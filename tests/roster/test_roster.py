@@ -56,7 +56,12 @@ def test_a_roster_is_sorted_by_name_and_writes_nothing(tmp_path: Path) -> None:
     roster = read_roster(here, None)
     assert states(roster) == {"ant": "ok", "bee": "ok", "cat": "ok"}
     assert [plugin.name for plugin in roster.plugins] == ["ant", "bee", "cat"]
-    assert roster.notices == ()
+    left = here.tier(Scope.PROJECT).path / ".staging-left"
+    (notice,) = roster.notices
+    assert notice == (
+        f"{left}: left by a command that is at work or was cut off; the next one that changes "
+        "plugins takes it away"
+    )
     assert seen(tmp_path) == before
 
 
@@ -114,18 +119,17 @@ def test_a_record_that_lies_in_the_workspace_is_ignored_with_a_notice(tmp_path: 
 
 
 def test_a_changed_plugin_is_listed_and_barred_with_the_whole_message(tmp_path: Path) -> None:
-    """A31, K-160, K-161, I-31: with where to install it from again."""
+    """A31, K-160, K-161, I-31: with the command that asks anew."""
     here = settled(tmp_path)
-    source = arbiter(tmp_path / "so urce", "print(1)\n")
-    done = put(source, here, Scope.USER)
+    done = put(arbiter(tmp_path / "source", "print(1)\n"), here, Scope.USER)
     manifest = done.directory / "plugin.toml"
     manifest.write_text(manifest.read_text("utf-8").replace("holds = 2", "holds = 3"), "utf-8")
     roster = read_roster(here, None)
     assert states(roster) == {"judge": "changed"}
     plugin = roster.plugin("judge")
     assert plugin.barrier == (
-        "judge is not what was accepted: changed plugin.toml; `stella plugin remove judge`, then "
-        f"`stella plugin install '{source}' --scope user` to accept it anew"
+        "judge is not what was accepted: changed plugin.toml; `stella plugin accept judge` "
+        "shows what it is now and asks, `stella plugin remove judge` takes it away"
     )
     assert plugin.explained == (
         plugin.barrier,

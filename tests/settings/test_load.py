@@ -109,8 +109,9 @@ def test_a_projects_file_has_no_say_without_trust_and_a_notice_lists_what_it_say
     assert settings.notices == ()
     assert settings.left_out == (
         (
-            f"{workspace}/stella.toml: 7 values left out: ui, model.temperature, model.default, "
-            "pipeline.default, pipeline.test_timeout_secs, pipeline.tiers.verifier, tiers.plan"
+            f"{workspace}/stella.toml: 7 values left out: model.temperature, model.default, "
+            "pipeline.default, pipeline.test_timeout_secs, pipeline.tiers.verifier, tiers.plan, "
+            "ui.live"
         ),
     )
 
@@ -136,13 +137,13 @@ def test_what_no_project_may_say_is_told_with_trust_and_without(tmp_path: Path) 
     assert settings.notices == (never,)
     assert settings.left_out == (
         f"{where}: 2 hook commands left out",
-        f"{where}: 1 value left out: ui",
+        f"{where}: 1 value left out: ui.live",
     )
     trusted = load(home, workspace, {}, trusted=True)
     assert trusted.left_out == ()
     assert trusted.notices == (
         never,
-        f"{where}: 2 values without effect: ui, hooks; this release does not act on them yet",
+        f"{where}: 1 value without effect: hooks; this release does not act on them yet",
     )
 
 

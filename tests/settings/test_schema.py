@@ -8,6 +8,7 @@ from stella import limits
 from stella.settings.schema import MODEL_OF
 from stella.settings.schema import SettingsFile
 from stella.settings.schema import Switch
+from stella.settings.schema import UiTable
 from stella.settings.schema import hook_entries
 from stella.settings.schema import names_of
 from stella.settings.schema import read_settings
@@ -207,7 +208,8 @@ def test_what_is_no_settings_text_is_one_fault(data: bytes, told: str) -> None:
 def test_what_a_projects_file_cannot_say_is_listed() -> None:
     """[A-70]"""
     found = said("[ui]\nlive = true\n[serve]\n[pipeline]\nmax_holds = 1", Scope.PROJECT)
-    assert (found.ignored, found.later) == (("serve",), ("ui",))
+    assert (found.ignored, found.later) == (("serve",), ())
+    assert found.ui == UiTable(live=True)
 
 
 @pytest.mark.behaviour("S2-25.plugins")

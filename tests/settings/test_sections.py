@@ -96,7 +96,7 @@ def test_what_a_projects_file_says_to_no_effect_is_ignored(name: str) -> None:
     assert looked_over({name: {}}, Scope.PROJECT) == Looked(ignored=(name,))
 
 
-@pytest.mark.parametrize("name", ["ui", "hooks"])
+@pytest.mark.parametrize("name", ["hooks"])
 def test_what_needs_trust_and_comes_later_is_apart(name: str) -> None:
     """[A-70, A-72]"""
     assert looked_over({name: {}}, Scope.PROJECT) == Looked(later=(name,))

@@ -6,6 +6,7 @@ part of it stands where a line of the host's would begin [C-5].
 """
 
 import os
+import re
 import sys
 import unicodedata
 from typing import Final
@@ -21,6 +22,7 @@ MARK: Final = "| "
 _DEEPER: Final = 2
 _LEAST: Final = 8
 _WIDTH: Final = 80
+_ESCAPE: Final = re.compile(r"\\u\{[0-9A-F]{1,6}\}")
 _HEIGHT: Final = 24
 _NONE: Final = "It declares no reach"
 _BROAD: Final = frozenset({"W", "F", "A"})
@@ -129,11 +131,19 @@ def _split(text: str, room: int) -> tuple[str, str]:
     for at, char in enumerate(text):
         used += _cells(char)
         if used > room and char != " ":
-            end = blank or at or 1
+            end = blank or _whole(text, at) or at or 1
             return text[:end].rstrip(" "), text[end:].lstrip(" ")
         if char == " ":
             blank = at
     return text, ""
+
+
+def _whole(text: str, end: int) -> int:
+    """Return where to break a word that has no room, so that no escape is broken [C-3]."""
+    for match in _ESCAPE.finditer(text):
+        if match.start() < end < match.end():
+            return match.start()
+    return end
 
 
 def _cells(char: str) -> int:

@@ -178,6 +178,14 @@ def installed(root: int) -> Package:
     return _Walk(source=False).run(root, None)
 
 
+def acceptable(root: int) -> Package:
+    """Return an installed tree as `installed` does, held to all that a source is held to [I-33].
+
+    Raises `PackageRefused` for a kind [I-5], a limit [I-4] or a name that no package may hold.
+    """
+    return _Walk(source=False, strict=True).run(root, None)
+
+
 def looked(root: int, files: Mapping[str, str]) -> Package:
     """Return an installed tree as `installed` does, but read no file [I-29].
 
@@ -208,8 +216,11 @@ def hashed(source: int, path: str, size: int, target: int | None) -> str:
 class _Walk:
     """One walk over one tree: what was met so far, and the bounds it is held to [I-4]."""
 
-    def __init__(self, *, source: bool, files: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, *, source: bool, strict: bool = False, files: Mapping[str, str] | None = None
+    ) -> None:
         self.source = source
+        self.strict = source or strict
         self.known = files
         self.entries: list[Entry] = []
         self.marks: list[bytes] = []
@@ -245,7 +256,7 @@ class _Walk:
             if self.skips(path, name, kind):
                 continue
             self.bound(path, kind)
-            if self.source:
+            if self.strict:
                 refuse_name(path, name, twins, reserved=CONFIGURED)
             if kind is Kind.DIRECTORY:
                 self.entries.append(self.inner(here, path, name, into))
@@ -253,7 +264,7 @@ class _Walk:
                 self.entries.append(self.file(here, path, name, into))
             elif kind is Kind.FILE:
                 self.entries.append(self.believed(path, found))
-            elif self.source:
+            elif self.strict:
                 raise _wrong_kind(path, f"a {kind.value}; {_ONLY}")
             else:
                 self.mark(path, found)
@@ -307,7 +318,7 @@ class _Walk:
             found = os.fstat(source)
             _expect(path, Kind.FILE, found)
             self.mark(path, found)
-            if self.source and found.st_nlink > 1:
+            if self.strict and found.st_nlink > 1:
                 names = f"{found.st_nlink} names for one file"
                 raise _wrong_kind(path, f"a hard link, {names}; {_ONLY}")
             program = found.st_mode & stat.S_IXUSR
@@ -334,12 +345,10 @@ class _Walk:
 
     def mode(self, path: str, mode: int, normal: int) -> int:
         """Return the mode an entry gets [I-6], or the one it has in an installed tree."""
-        if not self.source:
-            return stat.S_IMODE(mode)
         for bit, word in ((stat.S_ISUID, "setuid"), (stat.S_ISGID, "setgid")):
-            if mode & bit:
+            if self.strict and mode & bit:
                 raise _wrong_kind(path, f"has the {word} bit; {_ONLY}")
-        return normal
+        return normal if self.source else stat.S_IMODE(mode)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

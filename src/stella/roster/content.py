@@ -20,7 +20,6 @@ def refuse_content(manifest: PluginManifest, package: Package) -> None:
         ("[[tools]]", manifest.tools),
         ("[[skills]]", manifest.skills),
         ("[[records]]", manifest.records),
-        ("[[configure]]", manifest.configure),
     )
     found = [name for name, entries in tables if entries]
     found += [
@@ -32,8 +31,7 @@ def refuse_content(manifest: PluginManifest, package: Package) -> None:
     if found:
         raise PackageRefused(
             f"the package has {', '.join(found)}; this release installs plugins without content: "
-            "no [[tools]], [[skills]], [[records]] or [[configure]], no directory tools/, "
-            "skills/ or rules/",
+            "no [[tools]], [[skills]] or [[records]], no directory tools/, skills/ or rules/",
             "P-1",
             "ContentRefused",
         )

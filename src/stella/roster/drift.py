@@ -6,7 +6,6 @@ the way of telling is *changed*.
 
 import os
 import stat
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Final
 from typing import assert_never
 
 from stella import limits
+from stella.consent.difference import difference
 from stella.consent.text import consent_text
 from stella.errors import PackageRefused
 from stella.errors import RosterError
 from stella.escape import visible
-from stella.escape import visible_flagged
 from stella.files import tree
 from stella.files.delete import delete
 from stella.files.kind import Kind
@@ -95,7 +94,7 @@ def check(
         return Changed(why=str(error))
     # A folder that was accepted where it stood has the modes of its checkout, not an install's.
     stood = record.accepted_by in (AcceptedBy.TRUST, AcceptedBy.ENV)
-    paths = _changes(record.files, package, modes=not stood)
+    paths = changes(record.files, package, modes=not stood)
     why = None if paths else "a mode or a directory is not as it was"
     return Changed(paths=paths, consent=consent, why=why, package=package)
 
@@ -106,7 +105,7 @@ def barrier(name: str, acceptance: Acceptance, way_out: str) -> str | None:
         case Accepted():
             return None
         case Changed(paths=paths, why=why):
-            detail = "; ".join(filter(None, (", ".join(_first(paths)), why)))
+            detail = "; ".join(filter(None, (", ".join(first(paths)), why)))
             return f"{visible(name)} is not what was accepted: {detail}; {way_out}"
         case NotAccepted(why=why):
             return f"{visible(name)} does not run: {why}; {way_out}"
@@ -125,13 +124,13 @@ def explained(name: str, acceptance: Acceptance, way_out: str) -> tuple[str, ...
     return (head, "consent then (-) and now (+):", *lines)
 
 
-def difference(acceptance: Acceptance) -> tuple[str, ...]:
+def differences(acceptance: Acceptance) -> tuple[str, ...]:
     """Return every file that differs and the consent lines that do, one per line [I-34]."""
     if not isinstance(acceptance, Changed):
         return ()
     consent = (f"  {line}" for line in acceptance.consent)
     grant = ("consent then (-) and now (+):", *consent) if acceptance.consent else ()
-    return tuple(filter(None, (*_first(acceptance.paths), acceptance.why, *grant)))
+    return tuple(filter(None, (*first(acceptance.paths), acceptance.why, *grant)))
 
 
 def check_for_start(
@@ -175,7 +174,11 @@ def _sweep(here: int, path: Path, depth: int) -> None:
                     _sweep(below, path / name, depth - 1)
 
 
-def _changes(before: Mapping[str, str], package: Package, *, modes: bool) -> tuple[str, ...]:
+def changes(before: Mapping[str, str], package: Package, *, modes: bool = True) -> tuple[str, ...]:
+    """Return each path of a tree that is not as it was recorded, with what became of it [I-31].
+
+    With `modes` a mode that no install gives counts as a change.
+    """
     found = dict.fromkeys(before, "removed")
     for entry in package.entries:
         # Of directories the record says nothing.
@@ -190,7 +193,8 @@ def _changes(before: Mapping[str, str], package: Package, *, modes: bool) -> tup
     return tuple(f"{found[path]} {visible(path)}" for path in sorted(found, key=os.fsencode))
 
 
-def _first(paths: tuple[str, ...]) -> tuple[str, ...]:
+def first(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first paths of a list, and how many more there are [I-31]."""
     more = len(paths) - limits.CHANGED_PATHS_SHOWN
     rest = (f"and {more} more",) if more > 0 else ()
     return (*paths[: limits.CHANGED_PATHS_SHOWN], *rest)
@@ -208,15 +212,4 @@ def _consent(
         return (f"{MANIFEST} does not load any more: {one_line(loaded)}",)
     manifest = loaded.manifest
     now = consent_text(manifest, resolution(manifest, package, directory, lookup))
-    before, after = record.consent_text.split("\n"), now.split("\n")
-    gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
-    return (
-        *(f"- {_safe(line)}" for line in before if line in gone),
-        *(f"+ {_safe(line)}" for line in after if line in new),
-    )
-
-
-def _safe(line: str) -> str:
-    # The text is safe as it was made; the record could have been edited since.
-    shown, escaped = visible_flagged(line)
-    return shown if escaped else line
+    return difference(record.consent_text, now)

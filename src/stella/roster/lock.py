@@ -4,6 +4,7 @@ One file for each tier, in the person's home, never in a workspace. It is read s
 is not exactly a record counts as no record and is left for repair, never believed in part.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -24,11 +25,14 @@ from stella.consent.answer import digest_of
 from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
+from stella.roster.private import Unreadable
+from stella.roster.private import come_back
+from stella.roster.private import contents_of
+from stella.roster.private import delete_private
 from stella.roster.private import read_private
 from stella.roster.private import write_private
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
-from stella.roster.scope import naming
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
@@ -104,13 +108,19 @@ class Records:
     """What holds in one tier, and what to tell about the rest.
 
     `tables` are all records of the file as they stand, faulty ones too. `damaged` is true for
-    a file that is there and cannot be used at all.
+    a file that is there and cannot be used at all; `unreadable` says why the system did not
+    give its bytes, so that nobody writes in place of what they did not see.
     """
 
     by_name: Mapping[str, Record]
     tables: tuple[dict[str, Any], ...] = ()
     notices: tuple[str, ...] = ()
     damaged: bool = False
+    unreadable: str | None = None
+
+    def has(self, name: str) -> bool:
+        """Return whether the file has a record of that name, a faulty one included."""
+        return any(table.get("name") == name for table in self.tables)
 
 
 def accepted_at(moment: datetime) -> str:
@@ -131,7 +141,10 @@ def read_records(tier: Tier) -> Records:
         here = _place(tier)
         file = codec.decode(_File, codec.parse_toml(found.data.decode()))
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
-        return Records(by_name={}, notices=(_notice(tier, str(error)),), damaged=True)
+        notices = (_notice(tier, str(error)),)
+        if isinstance(error, Unreadable):
+            return Records(by_name={}, notices=notices, unreadable=str(error))
+        return Records(by_name={}, notices=notices, damaged=True)
     if file.workspace != here:
         other = "the file is about another directory or an earlier one of this path"
         return Records(by_name={}, notices=(_notice(tier, other),))
@@ -143,8 +156,7 @@ def put(tier: Tier, record: Record, *, mark: str) -> None:
 
     Written whole to a temporary file, synced and renamed [I-26]. Raises `RosterError`.
     """
-    table = codec.plain(record)
-    _write(tier, read_records(tier), record.name, (table,), mark)
+    replace(tier, with_record(tier, record), mark=mark)
 
 
 def drop(tier: Tier, name: str, *, mark: str) -> bool:
@@ -152,11 +164,62 @@ def drop(tier: Tier, name: str, *, mark: str) -> bool:
 
     Raises `RosterError`.
     """
-    records = read_records(tier)
-    if not any(table.get("name") == name for table in records.tables):
+    if not seen(tier).has(name):
         return False
-    _write(tier, records, name, (), mark)
+    replace(tier, without_record(tier, name), mark=mark)
     return True
+
+
+def contents(tier: Tier) -> bytes | None:
+    """Return the bytes of the file as they are, None without one or when it is not ours alone.
+
+    Raises `RosterError` when the system does not give them.
+    """
+    return contents_of(tier.home, tier.record_path, limits.LOCK_BYTES)
+
+
+def put_back(tier: Tier, data: bytes | None, written: str, *, mark: str) -> bool:
+    """Return whether the file is what it was: `data`, None for no file; writes it if need be.
+
+    `written` is the digest of what came in its place; a file that is neither is left alone. One
+    that was put aside as damaged comes back. The caller holds the tier alone.
+    """
+    if come_back(tier.home, tier.record_path, mark=mark):
+        return True
+    now = contents(tier)
+    if now == data:
+        return True
+    if now is None or digest(now) != written:
+        return False
+    token = f"{tier.key}-{mark}"
+    if data is None:
+        delete_private(tier.home, tier.record_path)
+    else:
+        write_private(tier.home, tier.record_path, data, token=token, damaged=False)
+    return True
+
+
+def digest(data: bytes | None) -> str:
+    """Return what tells the bytes of a file from others; empty when there is no file."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def with_record(tier: Tier, record: Record) -> bytes:
+    """Return the bytes that `put` would write now. Raises `RosterError`."""
+    return _rendered(tier, seen(tier), record.name, (codec.plain(record),))
+
+
+def without_record(tier: Tier, name: str) -> bytes:
+    """Return the bytes that `drop` would write now. Raises `RosterError`."""
+    return _rendered(tier, seen(tier), name, ())
+
+
+def seen(tier: Tier) -> Records:
+    """Return the records for somebody who will write them. Raises `RosterError` when unreadable."""
+    records = read_records(tier)
+    if records.unreadable is not None:
+        raise RosterError(f"{visible(str(tier.record_path))}: {records.unreadable}")
+    return records
 
 
 def _sorted_out(tier: Tier, tables: tuple[dict[str, Any], ...]) -> Records:
@@ -185,26 +248,44 @@ def _sorted_out(tier: Tier, tables: tuple[dict[str, Any], ...]) -> Records:
 
 def _notice(tier: Tier, why: str) -> str:
     return (
-        f"{visible(str(tier.record_path))}: {why}; this counts as nothing accepted: remove the "
-        "plugins it was about with `stella plugin remove NAME` and install them again"
+        f"{visible(str(tier.record_path))}: {why}; this counts as nothing accepted: "
+        "`stella plugin accept NAME` asks anew about a plugin of it, `stella plugin remove NAME` "
+        "takes one away"
     )
 
 
 def _place(tier: Tier) -> _Place | None:
     if tier.scope is Scope.USER:
         return None
-    with naming(tier.anchor):
+    try:
         found = tier.anchor.stat()
+    except OSError as error:
+        raise Unreadable(f"{visible(str(tier.anchor))}: {error.strerror or error}") from error
     path = os.fsencode(tier.anchor).decode(errors="replace")
     return _Place(path=path, device=found.st_dev, inode=found.st_ino)
 
 
-def _write(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...], mark: str) -> None:
-    others = tuple(table for table in old.tables if table.get("name") != name)
+def _rendered(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...]) -> bytes:
+    """Return the file with `new` where the records of that name were, else at its end."""
+    at = next((at for at, table in enumerate(old.tables) if table.get("name") == name), None)
+    before = old.tables[:at]
+    after = () if at is None else old.tables[at:]
+    tables = (
+        *before,
+        *new,
+        *(table for table in after if table.get("name") != name),
+    )
     place = _place(tier)
     file: dict[str, Any] = {"schema": _Schema.V1.value}
     if place is not None:
         file["workspace"] = msgspec.structs.asdict(place)
-    data = tomli_w.dumps(file | {"plugin": (*others, *new)}).encode()
-    path = tier.record_path
-    write_private(tier.home, path, data, token=f"{tier.key}-{mark}", damaged=old.damaged)
+    return tomli_w.dumps(file | {"plugin": tables}).encode()
+
+
+def replace(tier: Tier, data: bytes, *, mark: str) -> None:
+    """Put bytes of `with_record` or `without_record` into the file; a damaged one goes aside.
+
+    The caller holds the tier alone. Raises `RosterError`.
+    """
+    damaged = seen(tier).damaged
+    write_private(tier.home, tier.record_path, data, token=f"{tier.key}-{mark}", damaged=damaged)

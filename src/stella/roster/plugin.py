@@ -5,11 +5,9 @@ A value: nothing here looks at a file or starts anything.
 
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import assert_never
 
 from stella.codec import Word
-from stella.escape import visible
 from stella.manifest.fault import ManifestFault
 from stella.manifest.loop import Power
 from stella.manifest.plugin import PluginManifest
@@ -92,18 +90,16 @@ class Plugin:
     @property
     def way_out(self) -> str:
         """What a person does about a plugin that is not accepted [I-30, I-34]."""
-        removal = f"`stella plugin remove {self.name}`"
-        scope = "" if self.scope is Scope.PROJECT else " --scope user"
+        accept = f"`stella plugin accept {self.name}`"
         if self.record is None:
-            accept = f"`stella plugin accept {self.name}`"
             if self.scope is Scope.USER:
                 return f"to use it: {accept}"
             return (
                 f"to use it: {accept}, or `stella trust` for all that this workspace brings, "
                 f"or {VARIABLE}=1 in the environment of one run"
             )
-        source = quote(visible(self.record.source))
-        return f"{removal}, then `stella plugin install {source}{scope}` to accept it anew"
+        removal = f"`stella plugin remove {self.name}`"
+        return f"{accept} shows what it is now and asks, {removal} takes it away"
 
     @property
     def pipeline(self) -> str | None:

@@ -22,6 +22,7 @@ from stella.process.program import Program
 from stella.roster.cache import Noted
 from stella.roster.cache import note
 from stella.roster.cache import read_noted
+from stella.roster.change import unfinished
 from stella.roster.drift import Accepted
 from stella.roster.drift import NotAccepted
 from stella.roster.drift import check
@@ -220,7 +221,12 @@ def _tier(
         return ()
     records, noted = read_records(tier), read_noted(tier)
     apart = read_records(tier.apart) if by_variable else None
-    notices += [*told, *records.notices, *(apart.notices if apart else ())]
+    notices += [
+        *told,
+        *records.notices,
+        *(apart.notices if apart else ()),
+        *unfinished(tier),
+    ]
     chosen: dict[str, tuple[Standing, Loaded]] = {}
     for each in standing:
         loaded = usable(each, saying)

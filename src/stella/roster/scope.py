@@ -31,6 +31,7 @@ from stella.files.write import sync_directory
 
 PLUGINS: Final = "plugins"
 CONSENT: Final = "consent"
+SETTINGS: Final = "stella.toml"
 
 _ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _LOCK: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -75,12 +76,22 @@ class Tier:
         return replace(self, by_variable=True)
 
     @property
+    def kinds(self) -> "tuple[Tier, ...]":
+        """The tier once for each file that can hold records about it [Q-3]."""
+        return (self,) if self.scope is Scope.USER else (self, self.apart)
+
+    @property
     def record_path(self) -> Path:
         """The file that holds what was accepted for this tier [I-26]."""
         if self.scope is Scope.USER:
             return self.home / "plugins.lock.toml"
         kind = "env.lock" if self.by_variable else "lock"
         return self.home / CONSENT / f"{self.key}.{kind}.toml"
+
+    @property
+    def settings_path(self) -> Path:
+        """The settings file that belongs to this scope [I-21]."""
+        return self.anchor / SETTINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +208,23 @@ def kept(home: Path, *below: str) -> Iterator[int]:
                     os.mkdir(name, _PRIVATE_MODE, dir_fd=here)
                 here = os.open(name, DIRECTORY, dir_fd=here)
             held.callback(os.close, here)
+        yield here
+
+
+@contextmanager
+def anchored(tier: Tier) -> Iterator[int]:
+    """Hold the workspace or the home of a tier open; a home is made when missing.
+
+    Raises `RosterError` for what the system refuses.
+    """
+    if tier.scope is Scope.USER:
+        with kept(tier.home) as here:
+            yield here
+        return
+    with ExitStack() as held:
+        with naming(tier.anchor):
+            here = os.open(tier.anchor, _ANCHOR)
+        held.callback(os.close, here)
         yield here
 
 

@@ -101,7 +101,7 @@ def shelf(tier: Tier, directory: int | None) -> tuple[tuple[Standing, ...], tupl
             )
             break
         elif stat.S_ISDIR(mode):
-            found.append(_standing(directory, path))
+            found.append(standing(directory, path))
     return tuple(found), tuple(notices)
 
 
@@ -156,7 +156,11 @@ def _names(tier: Tier, directory: int) -> list[str]:
         return [name for name in tree.names_in(directory) if not name.startswith(".")]
 
 
-def _standing(above: int, path: Path) -> Standing:
+def standing(above: int, path: Path) -> Standing:
+    """Return what the directory `path` is; its last part is looked up in an open one.
+
+    Raises nothing: what cannot be read is the reason.
+    """
     try:
         with tree.opened(path, above=above) as root:
             data = manifest_bytes(root)

@@ -10,7 +10,7 @@ from stella.clock import Clock
 from stella.errors import RosterError
 from stella.escape import visible
 from stella.roster import lock
-from stella.roster.drift import difference
+from stella.roster.drift import differences
 from stella.roster.lock import AcceptedBy
 from stella.roster.place import token
 from stella.roster.plugin import Plugin
@@ -39,7 +39,7 @@ def meet(
             head, text = "nobody accepted it here", found.consent
         else:
             head = "it is not what was recorded"
-            text = "\n".join(difference(plugin.acceptance))
+            text = "\n".join(differences(plugin.acceptance))
         tell(plugin, f"{plugin.name} runs because {VARIABLE} says so; {head}:", text)
         record = found.record(AcceptedBy.ENV, clock.now())
         try:

@@ -171,6 +171,9 @@ def _untrusted(file: SettingsFile) -> tuple[str, ...]:
         "pipeline.test_timeout_secs": pipeline.test_timeout_secs,
         **{f"pipeline.tiers.{brief(tier)}": seat for tier, seat in pipeline.tiers.items()},
         **{f"tiers.{name}": model for name, model in file.tiers.given.items()},
+        "ui.live": file.ui.live,
+        "ui.color": file.ui.color,
+        "ui.theme": file.ui.theme,
     }
     return tuple(place for place, value in given.items() if value is not None)
 

@@ -8,6 +8,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from types import MappingProxyType
 from typing import Annotated
 from typing import Any
@@ -96,6 +97,31 @@ class TiersTable(
         return {name: model for name, model in found.items() if model is not None}
 
 
+class Color(Word):
+    """When a terminal gets colour; this release never gives it any [S2-27]."""
+
+    AUTO = "auto"
+    NEVER = "never"
+
+
+class Theme(Word):
+    """How a terminal is drawn on; this release draws in one way [S2-27]."""
+
+    DEFAULT = "default"
+    PLAIN = "plain"
+    HIGH_CONTRAST = "high-contrast"
+
+
+class UiTable(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """`[ui]` [S2-27]: without colour, themes and redrawing, every value holds already."""
+
+    live: bool | None = None
+    color: Color | None = None
+    theme: Theme | None = None
+
+
 class Switch(Word):
     """What a name of `[plugins]` may say [S2-25]."""
 
@@ -114,6 +140,7 @@ class SettingsFile:
     model: ModelTable
     pipeline: PipelineTable
     tiers: TiersTable
+    ui: UiTable = field(default_factory=UiTable)
     plugins: Mapping[str, Switch]
     ignored: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
@@ -156,6 +183,7 @@ def read_settings(data: bytes, scope: Scope) -> SettingsFile | tuple[Trouble, ..
     model = _decoded(ModelTable, "model", looked.tree, troubles)
     pipeline = _decoded(PipelineTable, "pipeline", looked.tree, troubles)
     tiers = _decoded(TiersTable, "tiers", looked.tree, troubles)
+    ui = _decoded(UiTable, "ui", looked.tree, troubles)
     plugins = _switches("plugins", looked.tree, troubles)
     troubles += [*_meta(meta, scope), *_pipeline(pipeline), *_models(model, tiers)]
     if troubles:
@@ -167,6 +195,7 @@ def read_settings(data: bytes, scope: Scope) -> SettingsFile | tuple[Trouble, ..
         pipeline=pipeline,
         tiers=tiers,
         plugins=plugins,
+        ui=ui,
         ignored=looked.ignored,
         later=looked.later,
         hooks=sum(1 for _ in hook_entries(tree.get("hooks"))),

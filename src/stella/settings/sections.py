@@ -63,6 +63,7 @@ MODEL_NAMES: Final = ("worker", "cheap", "verifier", "plan", "research")
 _OWN: Final = (Scope.USER, Scope.MANAGED)
 _PIPELINE: Final = ("default", "max_holds", "test_timeout_secs", "tiers")
 _META: Final = ("schema_version", "scope")
+_UI: Final = ("live", "color", "theme")
 
 SECTIONS: Final[Mapping[str, _Section]] = {
     "meta": _Section(keys=_META, acted=_META),
@@ -89,11 +90,16 @@ SECTIONS: Final[Mapping[str, _Section]] = {
     "reward": _Section(scopes=(Scope.USER,)),
     "detect": _Section(scopes=_OWN),
     "serve": _Section(keys=("port", "permissions", "principal"), scopes=(Scope.USER,)),
-    "ui": _Section(
-        keys=("live", "color", "theme"), scopes=(Scope.USER, Scope.PROJECT), trusted=True
-    ),
+    "ui": _Section(keys=_UI, acted=_UI, scopes=(Scope.USER, Scope.PROJECT), trusted=True),
     "authority": _Section(scopes=(Scope.MANAGED,)),
 }
+SETTABLE: Final[Mapping[str, type[bool] | tuple[str, ...]]] = {
+    "ui.live": bool,
+    "ui.color": ("auto", "never"),
+    "ui.theme": ("default", "plain", "high-contrast"),
+}
+"""The keys a plugin's `[[configure]]` may set, each with what it may hold [S2-15, S2-27, Q-24]."""
+
 _NO_SERVERS: Final = "mcp"
 _LATER: Final = "this release does not act on it yet; take it out, so that nobody relies on it"
 
