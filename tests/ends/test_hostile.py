@@ -48,6 +48,9 @@ WRITING = {
     ("run",),
     ("demo",),
     ("plugin", "install"),
+    ("plugin", "accept"),
+    ("plugin", "enable"),
+    ("plugin", "disable"),
     ("plugin", "remove"),
 }
 """Commands that are given to start something or to change something; a run has its own test."""
@@ -366,6 +369,21 @@ def test_the_traps_spring_for_who_is_not_careful(
     """[attacks D95] Plain git, in the same folders."""
     root = dict(ground.places)[name]
     subprocess.run(["git", *words], cwd=root, env=NAMED, check=False, capture_output=True)
+    assert ground.canary.exists()
+    ground.canary.unlink()
+
+
+@pytest.mark.parametrize("name", ["guard", "arbiter"])
+def test_the_plugins_run_where_somebody_vouches_for_them(ground: Field, name: str) -> None:
+    """[I-34] So nothing but the missing trust kept them from it."""
+    root = dict(ground.places)[name]
+    replies = ground.home.parent / "one.jsonl"
+    replies.write_text(
+        json.dumps(asks("list_files", path=".")) + "\n" + json.dumps(says()), "utf-8"
+    )
+    env = ground.env() | {"STELLA_TRUST_PROJECT": "1"}
+    words = (STELLA, "run", "go", "--model", f"script:{replies}")
+    subprocess.run(words, cwd=root, env=env, check=False, capture_output=True)
     assert ground.canary.exists()
     ground.canary.unlink()
 

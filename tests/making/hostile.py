@@ -4,6 +4,7 @@ A trap is one way. Whatever a trap springs appends to the file `canary`, which l
 """
 
 import itertools
+import json
 import os
 import random
 import socket
@@ -39,7 +40,17 @@ PROGRAMS = (
     "rg",
     "tput",
 )
-DEPENDENCIES = ("click", "rich", "msgspec", "jiter", "tomli_w", "_pytest", "yaml", "httpx")
+DEPENDENCIES = (
+    "click",
+    "rich",
+    "msgspec",
+    "jiter",
+    "tomli_w",
+    "tomlkit",
+    "_pytest",
+    "yaml",
+    "httpx",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,33 +93,35 @@ class Ground:
         for key, value in config.items():
             git(self.root, "config", "--add", key.replace("__", "."), value)
 
-    def plugin(self, name: str, manifest: str) -> None:
-        """Write a plugin of the project whose program springs."""
-        folder = f".stella/plugins/{name}"
+    def plugin(self, name: str, manifest: str, *argv: str, place: str = "") -> None:
+        """Write a plugin of the project whose program springs, whichever of its own it is."""
+        folder = f".stella/plugins/{place or name}"
+        if argv:
+            manifest += f"[runtime]\nargv = {json.dumps(argv)}\ntimeout_secs = 9\n"
         self.write(f"{folder}/plugin.toml", f'name = "{name}"\n{manifest}')
         self.write(f"{folder}/main.py", self.module)
         executable(self.root / folder / "run", f"#!/bin/sh\n{self.program}\n")
 
 
 def _observer(at: Ground) -> None:
-    loop = '[loop]\nparticipation = "observer"\nhooks = ["SessionStart"]\nevents = ["*"]\n'
-    at.plugin("watch", f'{loop}[runtime]\nargv = ["python3", "${{plugin_dir}}/main.py"]\n')
+    loop = '[loop]\nparticipation = "observer"\nevents = ["*"]\n'
+    at.plugin("watch", loop, "python3", "${plugin_dir}/main.py")
 
 
 def _guard(at: Ground) -> None:
     loop = '[loop]\nparticipation = "steering"\nhooks = ["PreToolUse", "UserPromptSubmit"]\n'
-    at.plugin("guard", f'{loop}[runtime]\nargv = ["${{plugin_dir}}/run"]\n')
+    at.plugin("guard", loop, "${plugin_dir}/run")
 
 
 def _arbiter(at: Ground) -> None:
-    loop = '[loop]\nparticipation = "arbiter"\npoints = ["after_turn"]\n[requirements]\na = "b"\n'
-    at.plugin("verify", f'{loop}[runtime]\nargv = ["sh", "-c", "{at.program}"]\nenv = ["PATH"]\n')
+    loop = '[loop]\nparticipation = "arbiter"\nhooks = ["Stop"]\n[requirements]\na = "b"\n'
+    at.plugin("verify", loop, "sh", "-c", str(at.program))
 
 
 def _outside(at: Ground) -> None:
-    loop = '[loop]\nparticipation = "observer"\nhooks = ["SessionStart"]\n'
-    at.plugin("outside", f'{loop}[runtime]\nargv = ["../../../evil.sh"]\n')
-    at.plugin("absolute", f'{loop}[runtime]\nargv = ["{at.program}"]\n')
+    loop = '[loop]\nparticipation = "steering"\nhooks = ["SessionStart"]\n'
+    at.plugin("outside", loop, "../../../evil.sh")
+    at.plugin("absolute", loop, str(at.program))
 
 
 def _bundle(at: Ground) -> None:
@@ -116,6 +129,15 @@ def _bundle(at: Ground) -> None:
     at.write(".stella/plugins/bundle/tools/a.toml", f'name = "run_it"\ncommand = ["{at.program}"]')
     at.write(".stella/plugins/bundle/conftest.py", at.module)
     at.write(".stella/plugins/bundle/__pycache__/main.cpython-311.pyc", "x")
+
+
+def _leftovers(at: Ground) -> None:
+    """What an install or an upgrade that was cut short would have left, put there by hand."""
+    loop = '[loop]\nparticipation = "steering"\nhooks = ["SessionStart"]\n'
+    for place in (".staging-00000000", ".old-00000000", "left"):
+        at.plugin("left", loop, str(at.program), place=place)
+        at.write(f".stella/plugins/{place}/.stella-configured.json", '{"keys":[{"key":"a"}]}')
+    at.write(".stella/plugins/.lock", "")
 
 
 def _broken(at: Ground) -> None:
@@ -440,6 +462,7 @@ TRAPS: tuple[Trap, ...] = (
     _arbiter,
     _outside,
     _bundle,
+    _leftovers,
     _broken,
     _settings_hooks,
     _settings_choice,
