@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 100
+PATIENCE = 300
 """Seconds after which what is counted has hung."""
 
 MARK = "/nowhere/counter-mark/"

@@ -435,6 +435,18 @@ def _links(at: Ground) -> None:
             (at.root / ".stella" / name).symlink_to("/etc")
 
 
+def _private_link(at: Ground) -> None:
+    """What the host writes in a workspace would be written elsewhere."""
+    other = at.root.parent / f"private-{at.root.name}"
+    other.mkdir(mode=0o700)
+    (at.root / ".stella").mkdir(exist_ok=True)
+    (at.root / ".stella/private").symlink_to(other)
+
+
+def _settings_link(at: Ground) -> None:
+    (at.root / "stella.toml").symlink_to("/etc/passwd")
+
+
 def _nested(at: Ground) -> None:
     inner = Ground(root=at.root / "vendor" / "inner", canary=at.canary)
     inner.root.mkdir(parents=True)
@@ -454,6 +466,17 @@ def _names(at: Ground) -> None:
     ):
         at.write(f"names/{name}", "weeks")
     at.write(".stella/plugins/; ls/plugin.toml", 'name = "semi"\n')
+
+
+def _stella_link(at: Ground) -> None:
+    """All of `.stella`, whatever else there is in it, lies somewhere else."""
+    (at.root / ".stella").mkdir(exist_ok=True)
+    elsewhere = at.root.parent / f"content-{at.root.name}"
+    (at.root / ".stella").rename(elsewhere)
+    (at.root / ".stella").symlink_to(elsewhere)
+    if not any(elsewhere.iterdir()):
+        for trap in (_tools, _observer):
+            trap(at)
 
 
 TRAPS: tuple[Trap, ...] = (
@@ -505,12 +528,16 @@ TRAPS: tuple[Trap, ...] = (
     _foreign_records,
     _editors,
     _links,
+    _private_link,
+    _settings_link,
     _nested,
     _names,
+    _stella_link,  # behind all that put something there
 )
 
 _APART = (
-    {_settings_hooks, _settings_choice, _settings_faulty, _settings_pipe},
+    {_settings_hooks, _settings_choice, _settings_faulty, _settings_pipe, _settings_link},
+    {_own_places, _private_link},
     {_server_started, _server_connected, _server_socket},
     {_git_file, _commondir, _bare, _worktree, _promisor, _submodule, _fsmonitor, _hooks_path},
     {_git_file, _commondir, _filters, _textconv, _pager, _transport, _included, _trace},
