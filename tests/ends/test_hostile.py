@@ -244,7 +244,10 @@ def test_every_command_there_is_reads_or_is_known_to_write() -> None:
 def test_no_command_that_reads_starts_connects_or_imports_anything(
     ground: Field, *, trusted: bool
 ) -> None:
-    """[A-71, I-67, S-4, reports H1] Nor where the workspace is trusted: reading is reading."""
+    """[A-71, I-40, I-67, S-4, reports H1] Nor where the workspace is trusted: reading is reading.
+
+    Nothing is opened to be written either, wherever it lies.
+    """
     env = {"STELLA_TRUST_PROJECT": "1"} if trusted else {}
     if trusted:
         for number, (_, root) in enumerate(ground.places):
@@ -255,6 +258,7 @@ def test_no_command_that_reads_starts_connects_or_imports_anything(
     (ground.home / "trust.toml").unlink(missing_ok=True)
     assert [call.line for call in made if call.starts] == []
     assert [call.line for call in made if call.connects] == []
+    assert [call.line for call in made if call.writes] == []
     assert ground.imports(made) == []
     ground.unsprung()
 
@@ -337,12 +341,13 @@ def led_into(ground: Field, call: Call) -> bool:
     return any(text.startswith(str(ground.base)) for text in call.texts[1:])
 
 
-def test_the_counter_sees_a_start_a_connection_and_an_import(ground: Field) -> None:
+def test_the_counter_sees_a_start_a_connection_an_import_and_a_write(ground: Field) -> None:
     """What the tests above claim not to have seen is seen where it happens."""
     root = dict(ground.places)["modules"]
     script = (
         "import os, socket, subprocess, sys\n"
         f"os.chdir({str(root)!r})\n"
+        "open('written', 'w').close()\n"
         "subprocess.run(['./evil.sh'])\n"
         "subprocess.run(['/bin/sh', 'missing.sh'], stderr=subprocess.DEVNULL)\n"
         "socket.socket().connect_ex(('127.0.0.1', 9))\n"
@@ -357,6 +362,7 @@ def test_the_counter_sees_a_start_a_connection_and_an_import(ground: Field) -> N
     assert [call.path for call in calls[1:] if call.starts and not ground.within(call)] != []
     assert any(call.connects and 'inet_addr("127.0.0.1")' in call.line for call in calls)
     assert f"{root}/sched.py" in ground.imports(calls)
+    assert f"{root}/written" in [call.path for call in calls if call.writes]
     assert ground.canary.read_text().count("evil.sh") == 2
     ground.canary.unlink()
 

@@ -25,6 +25,7 @@ MARK = "/nowhere/counter-mark/"
 _LINE = re.compile(r"(\d+) +(\w+)\((.*)", re.DOTALL)
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _AT = re.compile(r"(?:AT_FDCWD|\d+)<([^>]*)>")
+_WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC")
 _CALLS = "execve,execveat,connect,socket,openat,openat2,open"
 
 
@@ -62,6 +63,11 @@ class Call:
     def opens(self) -> bool:
         """Whether a file was opened, or that was tried."""
         return self.name.startswith("open")
+
+    @property
+    def writes(self) -> bool:
+        """Whether a file was opened to be written, made or emptied, or that was tried."""
+        return self.opens and any(flag in self.line for flag in _WRITING)
 
 
 def counted(
