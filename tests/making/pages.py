@@ -17,7 +17,7 @@ from tests.making.terminal import answered
 FENCE = "```"
 PROMPT = "$ "
 ANYTHING = "…"
-QUESTION = re.compile(r"^(.*\[y/N\] )(.+)$", re.MULTILINE)
+QUESTION = re.compile(r"\[y/N\] (.+)$", re.MULTILINE)
 WIDE = 400
 """Columns of a terminal on which no line of a page is broken."""
 
@@ -128,16 +128,10 @@ class Reader:
     def told(self, words: tuple[str, ...], asked: re.Match[str] | None) -> tuple[int, str]:
         """Return the exit code of a program and what it says; with a question, on a terminal."""
         if asked is not None:
-            question, answer = (group.encode() for group in asked.groups())
-            return answered(
-                words,
-                env=self.env,
-                cwd=self.place,
-                question=question,
-                answer=answer + b"\n",
-                columns=WIDE,
-            )
-        done = subprocess.run(
+            typed = asked.group(1).encode() + b"\n"
+            done = answered(words, env=self.env, cwd=self.place, typed=typed, columns=WIDE)
+            return done.code, "\n".join(done.rows)
+        ran = subprocess.run(
             words,
             cwd=self.place,
             env=dict(self.env),
@@ -147,7 +141,7 @@ class Reader:
             check=False,
             timeout=PATIENCE,
         )
-        return done.returncode, done.stdout.decode()
+        return ran.returncode, ran.stdout.decode()
 
 
 def followed(page: Path, top: Path, env: Mapping[str, str]) -> tuple[Path, set[str]]:

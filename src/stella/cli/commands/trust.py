@@ -7,14 +7,17 @@ import click
 
 from stella.cli.here import refuse_session
 from stella.cli.here import standing_in
+from stella.cli.page import reminder
 from stella.cli.page import result
 from stella.cli.page import tell
 from stella.cli.prompt import ask
 from stella.clock import SystemClock
+from stella.consent.reach import widest
 from stella.errors import RosterError
 from stella.errors import UsageError
 from stella.escape import listed
 from stella.escape import visible
+from stella.roster.contribution import RIGHTS
 from stella.roster.contribution import Contribution
 from stella.roster.scope import Places
 from stella.roster.trust import VARIABLE
@@ -54,7 +57,11 @@ def command(*, as_list: bool, taken_back: bool, workspace: str | None) -> int:
 
 def _trust(around: Ambient, where: Places) -> int:
     def asked(found: Contribution) -> bool:
-        tell(*found.text.split("\n"), "")
+        lines = found.text.split("\n")
+        declared = [each for offer in found.offers for each in offer.manifest.capabilities]
+        # Without a declaration there may be programs all the same, and more than plugins have.
+        said = (RIGHTS, widest(declared)) if declared else (RIGHTS,)
+        tell(*lines, *reminder(lines, said[-1], said[:-1]), "")
         return ask("trust", _NO_TERMINAL)
 
     done = trust_workspace(where, around.env.get("PATH"), hook_entries, asked, SystemClock())
