@@ -8,6 +8,9 @@ from stella.roster.items import items_of
 from stella.roster.trust_file import put_trusted
 from stella.roster.trust_file import trusted_now
 from tests.making.clocks import NOON
+from tests.making.content import rules
+from tests.making.content import skill
+from tests.making.content import tool
 from tests.making.ends import HONEST
 from tests.making.ends import TEST
 from tests.making.ends import Done
@@ -31,9 +34,10 @@ def brings(where: Place) -> Path:
     root = where.root
     hooking(root / ".stella/plugins/guard", MARKING.format(flag=str(flag)), "SessionStart")
     notes(root / ".stella/plugins/notes")
-    for path in ("tools/a.toml", "skills/s/SKILL.md", "rules/r.toml", "mcp.toml"):
-        (root / ".stella" / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / ".stella" / path).write_text("x = 1\n")
+    tool(root / ".stella", "a_tool")
+    skill(root / ".stella", "s")
+    rules(root / ".stella")
+    (root / ".stella/mcp.toml").write_text("x = 1\n")
     (root / "AGENTS.md").write_text("be good\n")
     settings = '[[hooks.Stop]]\nhooks = [{ command = "touch x" }]\n[pipeline]\nmax_holds = 1\n'
     (root / "stella.toml").write_text(f'{settings}test_timeout_secs = 9\n[plugins]\nnotes = "on"\n')
@@ -236,3 +240,23 @@ def test_a_folder_put_there_by_hand_is_listed_and_never_started(tmp_path: Path) 
     listed = where.stella("plugin", "list")
     assert listed.out.count("not-accepted") == 2
     assert listed.code == 0
+
+
+DENYING = """\
+import json, sys
+sys.stdin.read()
+print(json.dumps({"decision": "deny", "reason": "not today"}))
+"""
+
+
+@pytest.mark.behaviour("I-45.gate")
+def test_a_plugin_is_known_at_the_gate_by_the_name_it_declares(tmp_path: Path) -> None:
+    """[I-45, I-41] Not by its directory's, which whoever copies it chooses."""
+    where = place(tmp_path)
+    hooking(where.root / ".stella/plugins/renamed", DENYING, "PreToolUse", name="guard")
+    where.scripted(works(), says())
+    done = where.stella("run", "go", *where.asked, env={VARIABLE: "1"})
+    assert done.result["changed_files"] == []
+    (judged,) = where.told("authz")
+    deciding = [row["source"] for row in judged["trace"] if row["deciding"]]
+    assert (judged["decision"], deciding) == ("deny", ["plugin:guard"])

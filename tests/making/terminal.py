@@ -9,8 +9,10 @@ import termios
 import tty
 from collections.abc import Callable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.making.ends import PATIENCE
 from tests.making.ends import Place
@@ -65,13 +67,34 @@ def conversed(
 
     `early` is typed before the command begins; `meanwhile` is done while the question is open.
     """
+    return answered(
+        (sys.executable, "-m", "stella", *words),
+        env=where.env | dict(env or {}),
+        cwd=where.root,
+        typed=typed,
+        early=early,
+        meanwhile=meanwhile,
+        columns=columns,
+    )
+
+
+def answered(
+    words: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    typed: bytes,
+    early: bytes = b"",
+    meanwhile: Callable[[], object] = lambda: None,
+    columns: int = 80,
+) -> Conversed:
+    """Do the same with any program, by its path, in any directory."""
     reading, writing = os.pipe()
     child, ours = pty.fork()
     if child == 0:
         os.read(reading, 1)
-        os.chdir(where.root)
-        command = [sys.executable, "-m", "stella", *words]
-        os.execve(sys.executable, command, where.env | dict(env or {}))
+        os.chdir(cwd)
+        os.execve(words[0], [*words], env)
     said = bytearray()
     try:
         termios.tcsetwinsize(ours, (24, columns))

@@ -149,6 +149,20 @@ def test_what_cannot_be_offered_does_not_run_and_says_why(tmp_path: Path) -> Non
     assert met(here) == []
 
 
+@pytest.mark.behaviour("A-72.no-yes")
+def test_what_no_yes_would_make_run_says_its_own_reason(tmp_path: Path) -> None:
+    """[A-72] It is not among those that a yes is all that is missing for."""
+    here, directory = brought(tmp_path)
+    other = meter(here.workspace / ".stella/plugins/other", "other")
+    for package in (directory, other):
+        (package / "bin/meter").chmod(0o644)
+    told = with_variable(here).told
+    for name, package, said in zip(("meter", "other"), (directory, other), told, strict=True):
+        assert said.startswith(f"{name} does not run: [runtime] argv entry 1: bin/meter may not be")
+        assert said.endswith(f"; `stella plugin check {package}` tells all of it")
+    assert len(read_roster(here, None).told) == 1
+
+
 def test_a_persons_own_tier_needs_their_own_yes(tmp_path: Path) -> None:
     """[I-30, K-163] The variable is about the project."""
     here = settled(tmp_path)

@@ -49,6 +49,9 @@ from stella.roster.start import Lookup
 HookEntries = Callable[[object], Iterable[tuple[str, object]]]
 """Yields the entries of a `[hooks]` table, each with its event: `settings.schema.hook_entries`."""
 
+RIGHTS: Final = "What it brings is then used, and runs with your own rights on this machine."
+"""What is said of all of it, whatever it is."""
+
 _HIDDEN: Final = "Some text above held hidden or control characters; they are shown as \\u{…}."
 _TOOLS: Final = ".stella/tools/"
 _SKILLS: Final = ".stella/skills/"
@@ -116,7 +119,7 @@ class Teller:
         """Return the whole text."""
         page = self.page
         page.line("Trust the workspace ", exact(str(self.workspace)), "?")
-        page.line("What it brings is then used, and runs with your own rights on this machine.")
+        page.line(RIGHTS)
         self._tools()
         settings = self._table(SETTINGS)
         self._hooks(settings)
@@ -130,9 +133,7 @@ class Teller:
         self._plugins(offers, refused)
         page.gap()
         if page.hidden:
-            page.line(
-                "Some text above held hidden or control characters; they are shown as \\u{…}."
-            )
+            page.line(_HIDDEN)
         page.line("Nothing above is used until you accept. Any later change of it ends the trust.")
         return page.text()
 

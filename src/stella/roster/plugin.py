@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import assert_never
 
 from stella.codec import Word
+from stella.escape import visible
 from stella.manifest.fault import ManifestFault
 from stella.manifest.loop import Power
 from stella.manifest.plugin import PluginManifest
@@ -45,6 +46,7 @@ class Plugin:
     earlier session saw of the tree, if that may stand in for reading it [I-29].
     `offered` is what the next run shows and records because the variable lets it [I-34]; until
     that is done nothing of the plugin starts. `off` says that settings switch it off [I-43].
+    `refused` says that nobody's yes would make it run: what `acceptance` tells is wrong with it.
     """
 
     manifest: PluginManifest
@@ -58,6 +60,7 @@ class Plugin:
     noted: Noted | None = None
     offered: Offer | None = None
     off: bool = False
+    refused: bool = False
 
     @property
     def name(self) -> str:
@@ -99,6 +102,8 @@ class Plugin:
     @property
     def way_out(self) -> str:
         """What a person does about a plugin that is not accepted [I-30, I-34]."""
+        if self.refused:
+            return f"`stella plugin check {visible(str(self.directory))}` tells all of it"
         accept = f"`stella plugin accept {self.name}`"
         if self.record is None:
             if self.scope is Scope.USER:

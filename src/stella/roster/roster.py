@@ -80,11 +80,13 @@ class Roster:
 
     @property
     def not_accepted(self) -> tuple[Plugin, ...]:
-        """The project's plugins that nobody accepted here."""
+        """The project's plugins that nobody accepted here and a yes would make run."""
         return tuple(
             plugin
             for plugin in self.plugins
-            if plugin.scope is Scope.PROJECT and plugin.state is State.NOT_ACCEPTED
+            if plugin.scope is Scope.PROJECT
+            and plugin.state is State.NOT_ACCEPTED
+            and not plugin.refused
         )
 
     def plugin(self, name: str) -> Plugin:
@@ -267,7 +269,8 @@ def _by_the_variable(plugin: Plugin, record: Record | None, lookup: Lookup) -> P
     try:
         return replace(plugin, offered=offer(plugin.directory, lookup))
     except PackageRefused as refused:
-        return replace(plugin, record=None, acceptance=NotAccepted(why=str(refused)))
+        why = NotAccepted(why=str(refused))
+        return replace(plugin, record=None, acceptance=why, refused=True)
 
 
 def _shipping(plugin: Plugin) -> Plugin:

@@ -1,20 +1,18 @@
 """[I-52, I-57, S-6] `stella trust` as a person meets it."""
 
-import os
-import pty
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from stella.roster.contribution import RIGHTS
 from tests.making.commands import shell
 from tests.making.ends import Place
 from tests.making.ends import place
 from tests.making.packages import notes
 from tests.making.packages import seen
+from tests.making.terminal import conversed
 
-QUESTION = b"Trust this workspace? [y/N] "
+QUESTION = "Trust this workspace? [y/N] "
 
 
 def brings(root: Path) -> None:
@@ -25,26 +23,10 @@ def brings(root: Path) -> None:
 
 
 def typed(where: Place, answer: bytes, **more: str) -> tuple[int, str]:
-    """Run a command on a real pseudo-terminal and type an answer when it asks."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.chdir(where.root)
-        words = [sys.executable, "-m", "stella", "trust"]
-        os.execve(sys.executable, words, where.env | more)
-    shown = b""
-    left = [answer]
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            got = os.read(terminal, 4096)
-        except OSError:
-            break
-        shown += got
-        if left and QUESTION in shown:
-            os.write(terminal, left.pop(0))
-    os.close(terminal)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), shown.decode().replace("\r\n", "\n")
+    """Run the command on a real pseudo-terminal and type an answer when it asks."""
+    done = conversed(where, "trust", typed=answer, env=more)
+    assert QUESTION in done.asked
+    return done.code, "\n".join(done.rows)
 
 
 @pytest.mark.behaviour("H8.terminal", "H10.trust")
@@ -57,9 +39,24 @@ def test_no_answer_but_yes_trusts(tmp_path: Path, answer: bytes) -> None:
     code, said = typed(where, answer)
     assert code == 0
     for shown in ("lint: ./lint.sh (.stella/tools/a.toml)", "Install the plugin `notes`?"):
-        assert said.index(shown) < said.index(QUESTION.decode())
+        assert said.index(shown) < said.index(QUESTION)
     assert said.endswith("not trusted\n")
     assert seen(tmp_path) == before
+
+
+@pytest.mark.behaviour("I-52.again")
+@pytest.mark.parametrize("many", [3, 30])
+def test_what_left_the_screen_is_said_again_of_programs_too(tmp_path: Path, many: int) -> None:
+    """[I-52, attacks C68] Also where nothing declares how far it reaches."""
+    where = place(tmp_path)
+    tools = where.root / ".stella/tools"
+    tools.mkdir(parents=True)
+    for number in range(many):
+        (tools / f"{number}.toml").write_text(f'name = "lint{number}"\ncommand = ["./lint.sh"]\n')
+    _, said = typed(where, b"\n")
+    assert said.count(RIGHTS) == 1 + (many == 30)
+    screen = said[: said.index(QUESTION)].split("\n")[-24:]
+    assert RIGHTS in screen
 
 
 @pytest.mark.behaviour("I-52.terminal")

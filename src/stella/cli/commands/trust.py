@@ -17,6 +17,7 @@ from stella.errors import RosterError
 from stella.errors import UsageError
 from stella.escape import listed
 from stella.escape import visible
+from stella.roster.contribution import RIGHTS
 from stella.roster.contribution import Contribution
 from stella.roster.scope import Places
 from stella.roster.trust import VARIABLE
@@ -57,8 +58,10 @@ def command(*, as_list: bool, taken_back: bool, workspace: str | None) -> int:
 def _trust(around: Ambient, where: Places) -> int:
     def asked(found: Contribution) -> bool:
         lines = found.text.split("\n")
-        reach = widest(each for offer in found.offers for each in offer.manifest.capabilities)
-        tell(*lines, *(reminder(lines, reach) if found.offers else ()), "")
+        declared = [each for offer in found.offers for each in offer.manifest.capabilities]
+        # Without a declaration there may be programs all the same, and more than plugins have.
+        said = (RIGHTS, widest(declared)) if declared else (RIGHTS,)
+        tell(*lines, *reminder(lines, said[-1], said[:-1]), "")
         return ask("trust", _NO_TERMINAL)
 
     done = trust_workspace(where, around.env.get("PATH"), hook_entries, asked, SystemClock())
