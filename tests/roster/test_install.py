@@ -23,6 +23,7 @@ from stella.roster.install import Declined
 from stella.roster.install import Proposal
 from stella.roster.install import Wish
 from stella.roster.install import install
+from stella.roster.install import refuse_unequal
 from stella.roster.listing import list_json
 from stella.roster.listing import list_lines
 from stella.roster.listing import show_lines
@@ -341,6 +342,15 @@ def test_a_source_inside_the_tier_or_around_it_is_refused(tmp_path: Path) -> Non
     put(inside, here, Scope.USER)
 
 
+def test_a_manifest_that_is_not_the_one_of_the_tree_is_refused(tmp_path: Path) -> None:
+    """I-2: what is judged are the bytes that are copied."""
+    with tree.opened(notes(tmp_path / "source")) as root:
+        package = tree.walk(root)
+    refuse_unequal(package, b'name = "notes"\n')
+    with pytest.raises(PackageRefused, match="changed while it was read"):
+        refuse_unequal(package, b'name = "other"\n')
+
+
 def test_a_manifest_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     """A22: what is judged and shown are the bytes that are copied."""
     from tests.making.faults import on_opening
@@ -411,6 +421,7 @@ def test_the_copy_that_will_be_used_is_named_when_the_other_scope_has_one(
     """I-2, step 9; I-42, E23."""
     here = settled(tmp_path)
     (other,) = set(Scope) - {scope}
+    put(notes(tmp_path / "another", "another"), here, other)
     done = put(notes(tmp_path / "source"), here, other)
     proposal = shown(notes(tmp_path / "second"), here, scope)
     (note,) = proposal.notes

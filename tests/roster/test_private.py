@@ -7,6 +7,7 @@ import pytest
 
 from stella import limits
 from stella.errors import RosterError
+from stella.roster.private import Unreadable
 from stella.roster.private import come_back
 from stella.roster.private import contents_of
 from stella.roster.private import delete_private
@@ -142,3 +143,10 @@ def test_contents_are_those_of_a_file_that_is_the_persons_alone(tmp_path: Path) 
     endless = path.with_name("x" * 300)
     with pytest.raises(RosterError, match="File name too long"):
         contents_of(tmp_path, endless, 5)
+
+
+def test_a_file_whose_bytes_the_system_does_not_give_may_be_a_good_one() -> None:
+    """[I-27] So nobody writes in its place: here one that opens and cannot be read."""
+    own = Path(f"/proc/{os.getpid()}")
+    with pytest.raises(Unreadable, match="Input/output error"):
+        read_private(own, own / "mem", 5)
