@@ -205,6 +205,7 @@ KINDS: Final = [
 @pytest.mark.behaviour(
     *("attacks-A7", "attacks-A8", "attacks-A10", "attacks-A11", "attacks-A13", "attacks-A17"),
     *("K-157", "G14", "I-5"),
+    "K-66",
 )
 @pytest.mark.parametrize(("spoil", "said"), KINDS, ids=[said for _, said in KINDS])
 def test_what_is_no_file_of_the_packages_own_is_refused_unopened(

@@ -86,6 +86,7 @@ def refused(
     return message
 
 
+@pytest.mark.behaviour("I-1", "I-2")
 @pytest.mark.parametrize("scope", Scope)
 def test_an_accepted_package_is_in_its_tier_with_its_record(tmp_path: Path, scope: Scope) -> None:
     """I-2, I-26, K-158: modes are made plain, git and compiled files stay behind."""
@@ -414,6 +415,7 @@ def test_credentials_a_plugin_asks_for_are_named(tmp_path: Path) -> None:
     assert names == ["MY_TOKEN", "MODEL_SECRETS"]
 
 
+@pytest.mark.behaviour("I-2")
 @pytest.mark.parametrize("scope", Scope)
 def test_the_copy_that_will_be_used_is_named_when_the_other_scope_has_one(
     tmp_path: Path, scope: Scope
@@ -441,6 +443,7 @@ def test_a_script_with_the_wrong_line_end_is_named(tmp_path: Path) -> None:
 # ── many at once, and nothing started ─────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G11")
 def test_twenty_installs_at_once_lose_nothing(tmp_path: Path) -> None:
     """G11, A26: each is there, accepted; no torn file."""
     here = settled(tmp_path)
@@ -463,6 +466,7 @@ def _installing(source: Path, here: Places, scope: Scope) -> Callable[[], None]:
     return work
 
 
+@pytest.mark.behaviour("A26")
 def test_of_twenty_installs_of_one_name_one_wins(tmp_path: Path) -> None:
     """A26: the others are refused and no tree is merged."""
     here = settled(tmp_path)
@@ -477,6 +481,7 @@ def test_of_twenty_installs_of_one_name_one_wins(tmp_path: Path) -> None:
     assert len(list(plugin.directory.glob("only-*"))) == 1
 
 
+@pytest.mark.behaviour("G11")
 def test_installs_and_removes_at_once_end_in_some_order(tmp_path: Path) -> None:
     """G11: whatever the order, the tier and its records agree."""
     here = settled(tmp_path)
@@ -504,6 +509,7 @@ def test_installs_and_removes_at_once_end_in_some_order(tmp_path: Path) -> None:
     assert set(read_records(tier).by_name) == names
 
 
+@pytest.mark.behaviour("A40", "I-67")
 def test_no_command_starts_a_process(tmp_path: Path) -> None:
     """A40, I-67, H14: install, list, show, the check before a start, and remove."""
     here = settled(tmp_path)
@@ -544,6 +550,7 @@ def test_a_start_would_have_been_seen() -> None:
     assert said(work) == "started ['os.posix_spawn']"
 
 
+@pytest.mark.behaviour("I-28")
 def test_what_is_installed_is_what_the_digest_says_for_a_package_of_many_kinds(
     tmp_path: Path,
 ) -> None:

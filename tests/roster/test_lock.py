@@ -93,6 +93,7 @@ def test_a_record_reads_back_as_it_was_written(
     assert read_records(tier).notices == ()
 
 
+@pytest.mark.behaviour("I-26")
 def test_the_file_has_exactly_the_keys_of_the_contract(tmp_path: Path) -> None:
     """I-26, I-27: no version, because the manifest has none."""
     tier = kept(user(tmp_path), record())
@@ -116,6 +117,7 @@ def test_the_file_has_exactly_the_keys_of_the_contract(tmp_path: Path) -> None:
     assert "\n[[plugin]]\n" in tier.record_path.read_text("utf-8")
 
 
+@pytest.mark.behaviour("I-26")
 def test_the_file_of_a_workspace_says_which_one_it_is_about(tmp_path: Path) -> None:
     """I-26: path, device and inode."""
     tier = kept(project(tmp_path), record())
@@ -168,6 +170,7 @@ def _without(key: str) -> Callable[[dict[str, Any]], None]:
     return lambda tree: tree["plugin"][0].pop(key)
 
 
+@pytest.mark.behaviour("I-27")
 @pytest.mark.parametrize(
     ("change", "said_of_it"),
     [
@@ -203,6 +206,7 @@ def test_a_record_that_is_not_exactly_one_is_none_and_hides_no_other(
     assert "`stella plugin remove NAME`" in notice
 
 
+@pytest.mark.behaviour("I-27")
 def test_an_optional_version_is_legal(tmp_path: Path) -> None:
     """I-27."""
     tier = kept(user(tmp_path), record())

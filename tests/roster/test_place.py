@@ -261,7 +261,7 @@ def _whole(source: Path) -> None:
     (source / "main.py").write_text("import evil\n", "utf-8")
 
 
-@pytest.mark.behaviour("I-7")
+@pytest.mark.behaviour("I-7", "K-159")
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -286,6 +286,7 @@ def test_a_source_that_changes_while_the_question_is_open_is_refused_with_the_pa
     assert nothing_is_left(here)
 
 
+@pytest.mark.behaviour("K-159")
 def test_a_source_that_becomes_something_else_while_the_question_is_open_is_refused(
     tmp_path: Path,
 ) -> None:

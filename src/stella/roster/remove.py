@@ -65,16 +65,12 @@ def remove(
     """
     _refuse_path(name)
     mend(places)
-    # Both are looked at, so that a link in one is refused whatever the other has.
-    found = [_found(tier, name) for tier in places.tiers]
-    if not any(found):
-        raise NotInstalled(missing(name, places))
+    _refuse_missing(name, places)
     with ExitStack() as held:
         for tier in places.tiers:
             held.enter_context(changing(tier))
         # Once more, now that nobody else changes them: refuse before anything is touched.
-        for tier in places.tiers:
-            _found(tier, name)
+        _refuse_missing(name, places)
         mark = token(clock)
         done = [_remove_from(tier, name, mark, settable) for tier in places.tiers]
     return Removed(
@@ -126,6 +122,13 @@ def _without(tier: Tier, name: str) -> tuple[tuple[Tier, bytes], ...]:
     return tuple(
         (each, lock.without_record(each, name)) for each in tier.kinds if lock.seen(each).has(name)
     )
+
+
+def _refuse_missing(name: str, places: Places) -> None:
+    # Both are looked at, so that a link in one is refused whatever the other has.
+    found = [_found(tier, name) for tier in places.tiers]
+    if not any(found):
+        raise NotInstalled(missing(name, places))
 
 
 def _found(tier: Tier, name: str) -> bool:
