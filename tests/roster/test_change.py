@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
@@ -171,7 +172,7 @@ class Stage:
         self.folders = (self.here.home, self.here.workspace)
         for root in self.folders:
             copytree(root, self.model / root.name)
-        self.before = state(self.here)
+        self.before = self.after = state(self.here)
 
     @property
     def tier(self) -> Tier:
@@ -212,6 +213,39 @@ class Stage:
             return state(self.here)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """What came of an operation that something stopped at one step.
+
+    `at_once` is the state it left, `found` the one after the next command that writes.
+    """
+
+    place: str
+    outcome: str
+    at_once: State_
+    found: State_
+
+
+def stopped_everywhere(stage: Stage, act: Callable[[str], Act]) -> Iterator[Stopped]:
+    """Stop an operation at each of its steps in turn, by the act that is given for it."""
+    steps, stage.after = stage.undisturbed()
+    for number, step in enumerate(steps, 1):
+        stage.ready()
+        outcome = stage.stopped(number, act(step))
+        at_once = state(stage.here)
+        yield Stopped(
+            place=f"step {number} of {len(steps)}, {step}: {outcome}",
+            outcome=outcome,
+            at_once=at_once,
+            found=stage.swept(),
+        )
+
+
+def fault(step: str) -> Act:
+    """What a disk says that is full, or broken."""
+    return failing(errno.ENOSPC if step in GROWING else errno.EIO)
+
+
 @pytest.mark.parametrize(("scope", "name"), EACH)
 @pytest.mark.behaviour("I-37", "I-8", "A25")
 def test_a_kill_at_any_step_leaves_the_old_state_or_the_new_one(
@@ -219,16 +253,13 @@ def test_a_kill_at_any_step_leaves_the_old_state_or_the_new_one(
 ) -> None:
     """I-8, I-37: and what it left lying about is gone after the next command that writes."""
     stage = Stage(tmp_path, name, scope)
-    steps, after = stage.undisturbed()
-    assert len(steps) >= FEWEST[name]
-    ends = set()
-    for number in range(1, len(steps) + 1):
-        before = stage.ready()
-        assert stage.stopped(number, killed) == ""
-        found = stage.swept()
-        assert found in (before, after), f"step {number}, {steps[number - 1]}"
-        ends.add("old" if found == before else "new")
-    assert ends == {"old", "new"}
+    found = []
+    for each in stopped_everywhere(stage, lambda _: killed):
+        assert each.outcome == "", each.place
+        assert each.found in (stage.before, stage.after), each.place
+        found.append(each.found)
+    assert len(found) >= FEWEST[name]
+    assert (found[0], found[-1]) == (stage.before, stage.after)
 
 
 @pytest.mark.parametrize(("scope", "name"), EACH)
@@ -238,19 +269,15 @@ def test_a_fault_at_any_step_leaves_the_old_state_or_the_new_one(
 ) -> None:
     """A28, G13, I-37: a command that says it has done its work has done it."""
     stage = Stage(tmp_path, name, scope)
-    steps, after = stage.undisturbed()
-    for number in range(1, len(steps) + 1):
-        before = stage.ready()
-        error = errno.ENOSPC if steps[number - 1] in GROWING else errno.EIO
-        outcome = stage.stopped(number, failing(error))
-        found = stage.swept()
-        place = f"step {number}, {steps[number - 1]}: {outcome}"
-        assert found in (before, after), place
-        if outcome == "done":
-            assert found == after, place
+    for each in stopped_everywhere(stage, fault):
+        assert each.found in (stage.before, stage.after), each.place
+        if each.outcome == "done":
+            assert each.found == stage.after, each.place
         else:
-            assert outcome.startswith(("RosterError: ", "PackageRefused: ")), place
-            assert "\n" not in outcome
+            assert each.outcome.startswith(("RosterError: ", "PackageRefused: ")), each.place
+            assert "\n" not in each.outcome
+            # Undone by the command itself; of a removal what is left to delete is nothing to undo.
+            assert each.at_once == stage.before or name == "remove", each.place
 
 
 @pytest.mark.parametrize(("scope", "name"), EACH)
@@ -259,12 +286,8 @@ def test_a_disk_that_stays_broken_is_undone_by_the_next_command(
 ) -> None:
     """I-37: when nothing can be written any more, not even back, the note of it waits."""
     stage = Stage(tmp_path, name, scope)
-    steps, after = stage.undisturbed()
-    for number in range(1, len(steps) + 1):
-        before = stage.ready()
-        outcome = stage.stopped(number, failing_from_now)
-        found = stage.swept()
-        assert found in (before, after), f"step {number}, {steps[number - 1]}: {outcome}"
+    for each in stopped_everywhere(stage, lambda _: failing_from_now):
+        assert each.found in (stage.before, stage.after), each.place
 
 
 def test_a_kill_while_it_is_undone_is_undone_as_well(tmp_path: Path) -> None:
