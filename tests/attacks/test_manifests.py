@@ -3,19 +3,25 @@
 Nothing is copied and nothing is started; a file that is too large is not read to its end.
 """
 
+import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from stella import limits
+from tests.making.child import said_by_nobody
 from tests.making.ends import Place
 from tests.making.ends import asks
 from tests.making.ends import place
 from tests.making.ends import says
 from tests.making.packages import seen as seen_in
 from tests.making.plugins import written
+from tests.making.refused import inhabited
+from tests.making.refused import powerless
+from tests.making.refused import refused
 from tests.making.watched import Watched
 from tests.making.watched import watched
 
@@ -27,27 +33,38 @@ DECIDES: Final = (
     '[oracle.command]\nargv = ["x"]\ntimeout_secs = 1\n'
 )
 RUNS: Final = f"{HEAD}[loop]\nparticipation = 'observer'\n[runtime]\n"
+EVERYTHING: Final = (
+    Path(__file__).parents[1] / "vectors" / "manifest" / "accepted" / "09-everything.toml"
+).read_text("utf-8")
+TABLES: Final = [
+    'name = "everything"\n',
+    *dict.fromkeys(re.findall(r"^\[.*\]\n", EVERYTHING, re.MULTILINE)),
+]
+TABLES.remove("[requirements]\n")
 
 
 @pytest.fixture(name="where")
 def _where(tmp_path: Path) -> Place:
-    return place(tmp_path)
+    return inhabited(place(tmp_path))
 
 
-def refused(where: Place, text: str | bytes) -> Watched:
-    """Have the install of a manifest refused with nothing changed and nothing started."""
+def unloaded(where: Place, text: str | bytes, *words: str) -> Watched:
+    """Have a manifest refused: all of `words` in a report, nothing made, nothing started."""
     package = written(where.root.parent / "package", "", "print(1)\n")
     data = text if isinstance(text, bytes) else text.encode()
     (package / "plugin.toml").write_bytes(data)
     before = seen_in(where.root.parent)
-    seen = watched(where, "plugin", "install", str(package), "--yes")
-    assert seen.done.code == 1, seen.done.err
-    assert (seen.done.out, seen.started) == ("", ())
-    assert all(char == "\n" or char.isprintable() for char in seen.done.err)
-    assert "plugin.toml" in seen.done.err
-    assert "nothing was copied" in seen.done.err
+    found = watched(where, "plugin", "install", str(package), "--yes")
+    assert (found.done.code, found.done.out) == (1, ""), found.done.err
+    assert (found.started, found.made) == ((), ())
     assert seen_in(where.root.parent) == before
-    return seen
+    lines = found.done.err.split("\n")
+    assert all(line.isprintable() for line in lines)
+    assert lines[0].startswith(f"stella: {package}: plugin.toml")
+    assert found.done.err.endswith("nothing was copied\n")
+    for each in words:
+        assert each in found.done.err, found.done.err
+    return found
 
 
 def check(text: str) -> str:
@@ -58,15 +75,27 @@ def argv(words: str) -> str:
     return f"{RUNS}argv = {words}\ntimeout_secs = 1\n"
 
 
-@pytest.mark.behaviour("B41", "B43", "B44", "B47", "B52", "B53", "B55", "F1", "F11")
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.behaviour("B41")
+def test_an_unknown_key_is_refused_in_every_table(where: Place, table: str) -> None:
+    """[M-2] Of a manifest that has every table; the keys of [requirements] are the author's."""
+    head, header, rest = EVERYTHING.partition(table)
+    assert header
+    line = head.count("\n") + 2
+    place = "top level" if table == TABLES[0] else "["
+    unloaded(
+        where,
+        f"{head}{header}zz = 1\n{rest}",
+        "cannot be loaded: 1 fault\n",
+        f"  1. R-1 Parse (unknown-key) at line {line}, column 1\n     {place}",
+        'unknown key "zz"; ',
+    )
+
+
+@pytest.mark.behaviour("B43", "B44", "B47", "B52", "B53", "B55", "F1", "F11")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"{HEAD}colour = 1\n", "(unknown-key) at line 2, column 1"),
-        (f"{HEAD}[loop]\nhoks = []\n", '"hoks"'),
-        (f"{HEAD}[[capabilities]]\ntool='t'\nrisk='low'\npurpose='p'\nscoop=[]\n", '"scoop"'),
-        (f"{DECIDES}extra = 1\n", '"extra"'),
-        (f"{RUNS}argv=['x']\ntimeout_secs=1\nshell=true\n", '"shell"'),
         (f'{HEAD}"$schema" = "x"\n', '"$schema"'),
         (f"{HEAD}x-note = 1\n", '"x-note"'),
         *(
@@ -74,6 +103,11 @@ def argv(words: str) -> str:
             for value in ("true", "2.0", '"2"', "nan", "1979-05-27", "-1", "10000000000")
         ),
         (f"{DECIDES.replace('points', 'max_holds = 0' + chr(10) + 'points')}", "max_holds"),
+        *(
+            (f"{STEERS}points=['after_turn']\ncalls=['recall']\n{key} = {value}\n", key)
+            for key in ("max_calls", "max_fanout_width")
+            for value in (0, -1, 10**30)
+        ),
         (f"{RUNS}argv=['x']\ntimeout_secs=0\n", "timeout_secs"),
         (f"{RUNS}argv=['x']\ntimeout_secs=-1\n", "(out-of-range)"),
         (f"{RUNS}argv=['x']\ntimeout_secs={10**30}\n", "(out-of-range)"),
@@ -100,7 +134,7 @@ def test_a_manifest_that_breaks_a_rule_is_refused_naming_rule_and_object(
     where: Place, text: str, said: str
 ) -> None:
     """[M-2, M-4, M-8, M-10, R-1, R-33, R-55 to R-57]"""
-    assert said in refused(where, text).done.err
+    unloaded(where, text, said)
 
 
 @pytest.mark.behaviour("B46", "B49")
@@ -118,9 +152,18 @@ def test_a_manifest_made_to_take_for_ever_is_refused_before_it_is_read(
     where: Place, text: str, said: str
 ) -> None:
     """[M-1]"""
-    seen = refused(where, text)
-    assert said in seen.done.err
+    seen = unloaded(where, text, said)
     assert 0 < (seen.read or 0) < 4 * limits.MIB
+
+
+@pytest.mark.behaviour("C70")
+@pytest.mark.parametrize("behind", ["\0", "# \0", "\x1a", "# \x04", "\ufeff", "\v", "\f", "#\x7f"])
+def test_nothing_stands_behind_a_character_that_another_reader_stops_at(
+    where: Place, behind: str
+) -> None:
+    """[M-1, M-3] One reader takes the file whole or not at all."""
+    more = '[[capabilities]]\ntool = "t"\nrisk = "destructive"\npurpose = "p"\n'
+    unloaded(where, f"{HEAD}{behind}\n{more}", "cannot be loaded: 1 fault\n", "not TOML")
 
 
 @pytest.mark.behaviour("F2")
@@ -137,7 +180,7 @@ def test_five_faults_are_five_each_with_its_line(where: Place) -> None:
         "timeout_secs = 1\n"
         "argv = ''\n"  # 10
     )
-    err = refused(where, text).done.err
+    err = unloaded(where, text).done.err
     assert "5 faults" in err
     assert re.findall(r"at line (\d+), column", err) == ["2", "5", "6", "7", "10"]
 
@@ -148,7 +191,7 @@ def test_a_comment_is_how_a_manifest_says_more(where: Place, tmp_path: Path) -> 
     where.install(written(tmp_path / "package", f"# $schema: none\n{HEAD}# x-note = 1\n", ""))
 
 
-@pytest.mark.behaviour("F13", "B50")
+@pytest.mark.behaviour("F13")
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -165,7 +208,51 @@ def test_a_comment_is_how_a_manifest_says_more(where: Place, tmp_path: Path) -> 
 )
 def test_a_file_that_is_no_manifest_is_named(where: Place, data: bytes, said: str) -> None:
     """[M-1, M-4]"""
-    assert said in refused(where, data).done.err
+    unloaded(where, data, said)
+
+
+def _directory(manifest: Path) -> None:
+    manifest.mkdir()
+
+
+def _pipe(manifest: Path) -> None:
+    os.mkfifo(manifest)
+
+
+def _link(manifest: Path) -> None:
+    manifest.symlink_to("main.py")
+
+
+def _closed(manifest: Path) -> None:
+    manifest.write_text(HEAD)
+    manifest.chmod(0)
+
+
+@pytest.mark.behaviour("B50")
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_directory, "expected a regular file, got a directory"),
+        (_pipe, "expected a regular file, got a fifo"),
+        (_link, "expected a regular file, got a symbolic link"),
+        (_closed, "Permission denied"),
+    ],
+)
+def test_a_manifest_that_is_no_file_to_read_is_refused_unread(
+    make: Callable[[Path], None], said: str
+) -> None:
+    """[M-1, I-5] As somebody without root's powers, who could read anything."""
+    with powerless() as where:
+        package = written(where.root.parent / "package", "", "print(1)\n")
+        (package / "plugin.toml").unlink()
+        make(package / "plugin.toml")
+        refused(
+            where,
+            package,
+            f"plugin.toml: {said}; nothing was copied",
+            unread=(package / "main.py", package / "plugin.toml"),
+            within=said_by_nobody,
+        )
 
 
 @pytest.mark.behaviour("B44")
@@ -196,6 +283,7 @@ def test_an_ask_above_a_ceiling_loads_and_the_ceiling_is_shown(
         ("${plugin_dir}x", "a path that leaves it"),
         ("../x", "a path that leaves it"),
         ("${plugin_dir}/${plugin_dir}", "a path that leaves it"),
+        ("${${plugin_dir}}", "a path that leaves it"),
         ("${HOME}/x", 'no file "${HOME}/x"'),
         ("./$(id)", 'no file "$(id)"'),
         ("{root}/check.py", "got one that lies in it"),
@@ -205,13 +293,9 @@ def test_a_program_must_be_the_packages_own_or_a_bare_name(
     where: Place, word: str, said: str
 ) -> None:
     """[M-34, T-3, Q-30]"""
-    package = written(where.root.parent / "package", "", "")
     word = word.replace("{root}", str(where.root))
-    (package / "plugin.toml").write_text(argv(f'["{word}"]'), "utf-8")
-    seen = watched(where, "plugin", "install", str(package), "--yes")
-    assert (seen.done.code, seen.started) == (1, ())
-    assert said in seen.done.err
-    assert not (where.root / ".stella").exists()
+    package = written(where.root.parent / "package", argv(f'["{word}"]'), "")
+    refused(where, package, "[runtime] argv entry 1", said)
 
 
 @pytest.mark.behaviour("C77")

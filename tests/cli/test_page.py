@@ -51,6 +51,20 @@ def test_a_long_line_is_folded_at_words_and_keeps_its_indentation() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "rows"),
+    [
+        ("program: /opt/some/bin/python3", ["program:", "  | /opt/some/bin/", "  | python3"]),
+        ("/opt/a/bin/python3.11", ["/opt/a/bin/", "  | python3.11"]),
+        ("/a/bcdefghijklmnopqrstu", ["/a/bcdefghijklmnopqr", "  | stu"]),
+        ("/" * 24, ["/" * 20, "  | ////"]),
+    ],
+)
+def test_a_path_that_no_row_holds_is_parted_where_a_name_begins(line: str, rows: list[str]) -> None:
+    """[S-42] Unless that leaves most of a row empty."""
+    assert list(folded(line, 20)) == rows
+
+
 def test_wide_characters_count_double() -> None:
     assert drawn(20, "週" * 25) == ["週" * 10, "  | " + "週" * 8, "  | " + "週" * 7]
 
@@ -159,30 +173,33 @@ def test_in_a_pipe_no_line_is_touched(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().err == f"{LONG * 10}\n\n"
 
 
-REMINDS = "import sys\nfrom stella.cli import page\npage.tell('-', *page.reminder(sys.argv[1]))\n"
 REACH = "Widest reach: HIGH, far."
+REMINDS = (
+    "import sys\nfrom stella.cli import page\n"
+    "again = tuple(['+ d'] * int(sys.argv[2]))\n"
+    "page.tell('-', *page.reminder(sys.argv[1].split('!'), sys.argv[3], again))\n"
+)
 
 
 @pytest.mark.behaviour("C68")
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("shown", "again", "said"),
     [
-        ("\n".join([REACH, *"x" * 22]), []),
-        ("\n".join([REACH, *"x" * 23]), [REACH]),
-        ("\n".join([REACH, *"x" * 20, "word " * 40]), [REACH]),
-        ("\n".join(["It declares no reach outside the turn.", *"x" * 40]), 1),
-        ("x\n" * 40, []),
+        (["x"] * 23, 0, []),
+        (["x"] * 24, 0, ["", REACH]),
+        ([*["x"] * 20, "word " * 40], 0, ["", REACH]),
+        (["x"] * 23, 1, []),
+        (["x"] * 24, 1, ["", "+ d", REACH]),
+        (["x"] * 24, 12, ["", *["+ d"] * 12, REACH]),
+        (["x"] * 24, 13, ["", "What differs is 13 lines; they stand above the text.", REACH]),
     ],
 )
-def test_the_widest_reach_is_said_again_when_it_has_left_the_screen(
-    text: str, said: list[str] | int
+def test_reach_and_difference_are_said_again_when_they_have_left_the_screen(
+    shown: list[str], again: int, said: list[str]
 ) -> None:
-    """[C-16, C68] On a terminal of 24 lines and 60 columns."""
-    shown = drawn(60, text, program=REMINDS)[1:]
-    assert shown == said if isinstance(said, list) else len(shown) == said
+    """[C-16, C68, I-36] On a terminal of 24 lines and 60 columns."""
+    assert drawn(60, "!".join(shown), str(again), REACH, program=REMINDS)[1:] == said
 
 
-def test_nothing_is_said_again_where_there_is_no_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert reminder("\n".join([REACH, *"x" * 99])) == ()
+def test_nothing_is_said_again_where_there_is_no_terminal() -> None:
+    assert reminder(["x"] * 99, REACH) == ()

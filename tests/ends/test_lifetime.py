@@ -14,7 +14,6 @@ from typing import Final
 
 import pytest
 
-from stella.cli.prompt import QUESTIONS
 from tests.making.commands import Shell
 from tests.making.commands import shell
 from tests.making.ends import PATIENCE
@@ -27,7 +26,7 @@ from tests.making.packages import seen
 from tests.making.packages import skin
 from tests.making.plugins import hooking
 from tests.making.processes import eventually
-from tests.making.terminal import asked
+from tests.making.terminal import conversed
 from tests.making.watched import watched
 
 ALLOW: Final = (
@@ -147,7 +146,7 @@ def test_the_old_version_of_a_declined_upgrade_still_runs(tmp_path: Path) -> Non
     before = seen(where.root), seen(where.home)
     upgrade = ("plugin", "install", str(source), "--upgrade")
     for typed in (b"n\n", b"\x04", b"\x03"):
-        shown = asked(where, *upgrade, question=QUESTIONS["upgrade"], typed=typed)
+        shown = conversed(where, *upgrade, typed=typed)
         assert f"  - {GRANT}" in shown.rows
         assert f"  + {WIDER}" in shown.rows
         assert (seen(where.root), seen(where.home)) == before

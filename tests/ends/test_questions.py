@@ -7,13 +7,11 @@ from typing import Final
 
 import pytest
 
-from stella.cli.prompt import QUESTIONS
 from tests.making.ends import Place
 from tests.making.ends import place
 from tests.making.packages import notes
 from tests.making.packages import seen
-from tests.making.terminal import Shown
-from tests.making.terminal import asked
+from tests.making.terminal import conversed
 
 END_OF_INPUT: Final = b"\x04"
 INTERRUPT: Final = b"\x03"
@@ -53,10 +51,6 @@ def _ready(tmp_path: Path, question: str, description: str = "") -> tuple[Place,
     return where, ("plugin", *READY[question](where, source))
 
 
-def _asked(where: Place, words: tuple[str, ...], question: str, typed: bytes) -> Shown:
-    return asked(where, *words, question=QUESTIONS[question], typed=typed)
-
-
 @pytest.mark.behaviour("H10.plugin")
 @pytest.mark.parametrize("question", READY)
 @pytest.mark.parametrize("typed", [b"\n", b"n\n", b"yy\n", END_OF_INPUT], ids=repr)
@@ -64,7 +58,7 @@ def test_whatever_is_not_yes_is_no(tmp_path: Path, question: str, typed: bytes) 
     """[I-9, S-6] An empty line and the end of input too; all is as it was, and the exit is 0."""
     where, words = _ready(tmp_path, question)
     before = seen(tmp_path)
-    done = _asked(where, words, question, typed)
+    done = conversed(where, *words, typed=typed)
     assert done.code == 0
     assert done.rows[-2].startswith("not installed" if question != "accept" else "not accepted")
     assert seen(tmp_path) == before
@@ -75,9 +69,9 @@ def test_an_interrupt_at_the_question_changes_nothing(tmp_path: Path, question: 
     """[I-9, I-70, S-6]"""
     where, words = _ready(tmp_path, question)
     before = seen(tmp_path)
-    done = _asked(where, words, question, INTERRUPT)
+    done = conversed(where, *words, typed=INTERRUPT)
     assert done.code == INTERRUPTED
-    assert b"Traceback" not in done.sent
+    assert "Traceback" not in done.shown
     assert seen(tmp_path) == before
 
 
@@ -87,9 +81,7 @@ def test_a_yes_that_was_typed_too_early_is_thrown_away(tmp_path: Path, question:
     """[S-6] Whole lines of it and a part of one."""
     where, words = _ready(tmp_path, question)
     before = seen(tmp_path)
-    done = asked(
-        where, *words, question=QUESTIONS[question], typed=b"\n", early=b"y\nyes\ny\n" * 20 + b"y"
-    )
+    done = conversed(where, *words, typed=b"\n", early=b"y\nyes\ny\n" * 20 + b"y")
     assert done.code == 0
     assert seen(tmp_path) == before
 
@@ -98,7 +90,7 @@ def test_a_yes_that_was_typed_too_early_is_thrown_away(tmp_path: Path, question:
 def test_a_yes_after_the_question_counts(tmp_path: Path, question: str) -> None:
     """[I-9, I-26] And is recorded as one of a terminal."""
     where, words = _ready(tmp_path, question)
-    done = _asked(where, words, question, b"Yes\n")
+    done = conversed(where, *words, typed=b"Yes\n")
     assert done.code == 0
     past = {"install": "installed", "upgrade": "upgraded", "accept": "accepted"}[question]
     assert f"\n{past} notes in" in "\n".join(done.rows)
@@ -134,9 +126,9 @@ def test_no_text_of_an_author_moves_or_clears_anything(
 ) -> None:
     """[C-3, C-5, S-42] Rows alone are sent, none wider than the screen, and one question."""
     where, words = _ready(tmp_path, question, HOSTILE)
-    done = asked(where, *words, question=QUESTIONS[question], typed=b"\n", columns=columns, env=env)
+    done = conversed(where, *words, typed=b"\n", columns=columns, env=env)
     assert done.code == 0
-    text = done.sent.decode().replace("\r\n", "\n")
+    text = "\n".join(done.rows)
     assert set(text) - {"\n"} == {char for char in text if char.isprintable()}
     assert all(len(row) <= columns for row in done.rows)
     asking = [row for row in done.rows if re.match(r"\S.*\[y/N\]", row)]

@@ -79,7 +79,7 @@ def test_a_member_with_one_byte_changed_is_not_accepted(tmp_path: Path) -> None:
     program.write_bytes(program.read_bytes() + b"\n")
     message = refused(where, 1, "not_accepted", *granted("judge"))
     assert "judge is not what was accepted: changed main.py" in message
-    assert "stella plugin install" in message
+    assert "stella plugin accept" in message
 
 
 def test_a_member_that_nobody_accepted_is_not_accepted(tmp_path: Path) -> None:

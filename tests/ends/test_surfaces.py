@@ -230,6 +230,29 @@ def test_names_and_paths_of_a_package_are_told_and_do_nothing(where: Place, tmp_
 
 
 @pytest.mark.behaviour("C76")
+def test_what_changed_is_told_by_upgrade_and_acceptance_and_does_nothing(
+    where: Place, tmp_path: Path
+) -> None:
+    """[I-33, I-36, I-65] A hostile text beside a plain one, and files of hostile names."""
+    plain = 'name = "evil"\n'
+    other = written(tmp_path / "other", declared("evil"), "")
+    where.install(written(tmp_path / "good", plain, ""))
+    shows(where, "plugin", "install", str(other), "--upgrade", code=1, mark="1B")
+    shows(where, "plugin", "install", str(other), "--upgrade", "--yes", code=0, mark="1B")
+    there = where.root / ".stella" / "plugins" / "evil"
+    (there / "plugin.toml").write_text(plain)
+    (there / f"{NAME}.so").touch()
+    for code, more in ((1, ()), (1, ("--yes",))):
+        shows(where, "plugin", "accept", "evil", *more, code=code, mark="1B")
+    (there / f"{NAME}.so").unlink()
+    shows(where, "plugin", "accept", "evil", "--yes", code=0, mark="1B")
+    for verb in ("accept", "enable", "disable"):
+        shows(where, "plugin", verb, NAME, code=1, mark="1B")
+    digest = f"--accept={NEXT_LINE}"
+    shows(where, "plugin", "install", str(other), "--upgrade", digest, code=2, mark="1B")
+
+
+@pytest.mark.behaviour("C76")
 def test_what_stands_in_a_tier_is_noticed_and_does_nothing(where: Place, tmp_path: Path) -> None:
     """[I-31, I-41, I-44]"""
     where.install(written(tmp_path / "good", declared("evil"), "pass\n"))

@@ -1,18 +1,17 @@
-"""A command on a pseudo-terminal: what it writes there, to the byte, whatever the stream."""
+"""A command on a pseudo-terminal: what it writes there, to the byte, and what it is answered."""
 
-import fcntl
 import os
 import pty
 import select
-import struct
+import signal
 import sys
 import termios
 import tty
+from collections.abc import Callable
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from tests.making.child import start
 from tests.making.ends import PATIENCE
 from tests.making.ends import Place
 
@@ -40,58 +39,65 @@ def on_terminal(where: Place, *words: str) -> tuple[int, bytes]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """What a command came to, and all that its terminal was sent."""
+class Conversed:
+    """A command that asked on a terminal and is over; `shown` is all that it wrote there."""
 
     code: int
-    sent: bytes
+    shown: str
+    asked: str
 
     @property
     def rows(self) -> list[str]:
-        """The rows as a terminal draws them that is sent nothing but lines."""
-        return self.sent.decode().replace("\r\n", "\n").split("\n")
+        """The rows it wrote, the one with the question and what the terminal echoed included."""
+        return self.shown.replace("\r\n", "\n").split("\n")
 
 
-def asked(
+def conversed(
     where: Place,
     *words: str,
-    question: str,
     typed: bytes,
     early: bytes = b"",
+    meanwhile: Callable[[], object] = lambda: None,
     columns: int = 80,
     env: Mapping[str, str] | None = None,
-) -> Shown:
-    """Run a command on a terminal of its own that controls it, and type once it has asked.
+) -> Conversed:
+    """Run a command that owns a terminal of its own, and type once its question stands there.
 
-    `early` is typed before the command is started. A negative code is the signal that ended it.
+    `early` is typed before the command begins; `meanwhile` is done while the question is open.
     """
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    os.write(ours, early)
-
-    def command() -> None:
-        os.login_tty(theirs)
+    reading, writing = os.pipe()
+    child, ours = pty.fork()
+    if child == 0:
+        os.read(reading, 1)
         os.chdir(where.root)
-        program = [sys.executable, "-m", "stella", *words]
-        os.execve(sys.executable, program, {**where.env, **(env or {})})
+        command = [sys.executable, "-m", "stella", *words]
+        os.execve(sys.executable, command, where.env | dict(env or {}))
+    said = bytearray()
+    try:
+        termios.tcsetwinsize(ours, (24, columns))
+        os.write(ours, early)
+        os.write(writing, b".")
+        while not said.rstrip().endswith(b"[y/N]"):
+            try:
+                said += _more(ours)
+            except OSError:
+                raise AssertionError(said.decode()) from None
+        asked = said.decode()
+        meanwhile()
+        os.write(ours, typed)
+        with suppress(OSError):  # what a terminal says when nobody holds its other end
+            while True:
+                said += _more(ours)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        for descriptor in (ours, reading, writing):
+            os.close(descriptor)
+    code = os.waitstatus_to_exitcode(status)
+    return Conversed(code=code, shown=said.decode(), asked=asked)
 
-    child = start(command)
-    os.close(theirs)
-    sent = b""
-    waiting = True
-    with suppress(OSError):  # what a terminal says when nobody holds its other end
-        while block := _block(ours):
-            sent += block
-            if waiting and sent.endswith(question.encode()):
-                waiting = False
-                os.write(ours, typed)
-    os.close(ours)
-    _, status = os.waitpid(child, 0)
-    assert not waiting, sent.decode()
-    return Shown(code=os.waitstatus_to_exitcode(status), sent=sent)
 
-
-def _block(terminal: int) -> bytes:
-    """Return what comes next, or nothing once a command has hung."""
+def _more(terminal: int) -> bytes:
     ready, _, _ = select.select([terminal], [], [], PATIENCE)
-    return os.read(terminal, 65_536) if ready else b""
+    assert ready, "the command has hung"
+    return os.read(terminal, 65_536)

@@ -9,11 +9,13 @@ import os
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 from typing import TextIO
 
 from stella.cli.streams import put
 from stella.cli.streams import say
+from stella.escape import counted
 from stella.escape import visible_lines
 
 MARK: Final = "| "
@@ -24,7 +26,6 @@ _LEAST: Final = 8
 _WIDTH: Final = 80
 _ESCAPE: Final = re.compile(r"\\u\{[0-9A-F]{1,6}\}")
 _HEIGHT: Final = 24
-_NONE: Final = "It declares no reach"
 _BROAD: Final = frozenset({"W", "F", "A"})
 
 
@@ -68,20 +69,26 @@ def tell_consent(text: str) -> None:
     tell(*lines)
 
 
-def reminder(text: str) -> tuple[str, ...]:
-    """Return what of a consent text is said once more before the question [C68].
+def reminder(shown: Iterable[str], reach: str, again: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return what is said once more before a question, when it has left the screen [C68].
 
-    That is the widest reach, when the text is longer than the terminal is high: nobody says yes
-    to what has left the screen. Nothing where there is no terminal.
+    That is `reach`, and with it `again`, when the lines `shown` so far are more than the terminal
+    is high: nobody says yes to what they cannot see. What would fill more than half of the screen
+    is told by its length. Nothing where there is no terminal.
     """
     if not sys.stderr.isatty():
         return ()
     size = _size(sys.stderr)
-    rows = sum(len(folded(line, size.columns or _WIDTH)) for line in text.split("\n"))
-    if rows < (size.lines or _HEIGHT):
+    columns, height = size.columns or _WIDTH, size.lines or _HEIGHT
+    if _height(shown, columns) < height:
         return ()
-    # An author's line never begins so [K-68].
-    return tuple(line for line in text.split("\n") if line.startswith(("Widest reach:", _NONE)))
+    if _height(again, columns) > height // 2:
+        again = (f"What differs is {counted(len(again), 'line')}; they stand above the text.",)
+    return ("", *again, reach)
+
+
+def _height(lines: Iterable[str], columns: int) -> int:
+    return sum(len(folded(line, columns)) for line in lines)
 
 
 def _rows(stream: TextIO, lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -139,11 +146,15 @@ def _split(text: str, room: int) -> tuple[str, str]:
 
 
 def _whole(text: str, end: int) -> int:
-    """Return where to break a word that has no room, so that no escape is broken [C-3]."""
+    """Return where to break a word that has no room, so that no escape is broken [C-3].
+
+    A path is parted where a name of it begins, if that leaves no more than half of a row empty.
+    """
     for match in _ESCAPE.finditer(text):
         if match.start() < end < match.end():
             return match.start()
-    return end
+    name = text.rfind("/", 0, end) + 1
+    return name if name * 2 > end else end
 
 
 def _cells(char: str) -> int:

@@ -1,5 +1,6 @@
 """What a plugin reaches: work outside turns, the evidence, the tools it names [C-14 to C-17]."""
 
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Final
 
@@ -66,13 +67,20 @@ def evidence(page: Page, name: str) -> None:
     )
 
 
+def widest(capabilities: Iterable[Capability]) -> str:
+    """Return the line that says how far any of these reaches [C-16]."""
+    grades = [each.grade for each in capabilities]
+    if not grades:
+        return "It declares no reach outside the turn."
+    most = max(grades, key=lambda grade: grade.rank)
+    return f"Widest reach: {most.value.upper()}, {_RISKS[most]}."
+
+
 def reach(page: Page, capabilities: tuple[Capability, ...]) -> None:
     """Add the widest reach and every capability in manifest order [C-16, C-17]."""
+    page.line(widest(capabilities))
     if not capabilities:
-        page.line("It declares no reach outside the turn.")
         return
-    widest = max((each.grade for each in capabilities), key=lambda grade: grade.rank)
-    page.line(f"Widest reach: {widest.value.upper()}, {_RISKS[widest]}.")
     page.line("It says it will use:")
     for each in capabilities:
         _capability(page, each)

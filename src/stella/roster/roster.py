@@ -71,7 +71,7 @@ class Roster:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """The notices of a session: one for all of the project's that nobody accepted [A-72]."""
+        """The notices of a session and of a list: one for what nobody accepted here [A-72]."""
         together = self.not_accepted
         single = {notice for plugin in together for notice in plugin.notices}
         others = tuple(notice for notice in self.notices if notice not in single)

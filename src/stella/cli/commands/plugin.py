@@ -58,7 +58,7 @@ def list_(*, as_json: bool, workspace: str | None) -> None:
     here = looked_at(workspace)
     roster = here.roster()
     here.tell()
-    tell(*(f"notice  {notice}" for notice in roster.notices))
+    tell(*(f"notice  {notice}" for notice in roster.told))
     if as_json:
         document(list_json(roster))
     else:

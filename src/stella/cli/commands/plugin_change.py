@@ -22,6 +22,7 @@ from stella.cli.page import tell
 from stella.cli.page import tell_consent
 from stella.cli.prompt import ask
 from stella.clock import SystemClock
+from stella.consent.reach import widest
 from stella.errors import RosterError
 from stella.errors import UsageError
 from stella.escape import counted
@@ -213,14 +214,12 @@ def _answered(proposal: Proposal, *, yes: bool, digest: str | None) -> AcceptedB
 
     Raises `RosterError` when the text is not the one whose digest was given.
     """
-    tell(*_compared(proposal))
+    compared = tuple(_compared(proposal))
+    below = tuple(_below(proposal))
+    tell(*compared)
     tell_consent(proposal.consent)
-    tell("", "The digest of the text above, for --accept:", proposal.consent_digest)
-    if proposal.warnings:
-        tell("", *proposal.warnings.split("\n"))
-    for name in proposal.withheld:
-        tell(f"withheld: {visible(name)} is a credential and is not passed on")
-    tell(*proposal.notes, *reminder(proposal.consent), "")
+    shown = (*compared, *proposal.consent.split("\n"), *below)
+    tell(*below, *reminder(shown, widest(proposal.manifest.capabilities), compared[:-1]), "")
     if digest is not None and digest != proposal.consent_digest:
         raise RosterError(
             f"{visible(proposal.manifest.name)}: --accept names {digest}, but the consent text is "
@@ -229,6 +228,16 @@ def _answered(proposal: Proposal, *, yes: bool, digest: str | None) -> AcceptedB
     if yes or digest is not None:
         return AcceptedBy.YES
     return AcceptedBy.TTY if ask(proposal.question.value, _ANSWER) else None
+
+
+def _below(proposal: Proposal) -> Iterable[str]:
+    """Yield what is told after the consent text [I-2, steps 7 to 9]."""
+    yield from ("", "The digest of the text above, for --accept:", proposal.consent_digest)
+    if proposal.warnings:
+        yield from ("", *proposal.warnings.split("\n"))
+    for name in proposal.withheld:
+        yield f"withheld: {visible(name)} is a credential and is not passed on"
+    yield from proposal.notes
 
 
 def _compared(proposal: Proposal) -> Iterable[str]:

@@ -7,10 +7,12 @@ import click
 
 from stella.cli.here import refuse_session
 from stella.cli.here import standing_in
+from stella.cli.page import reminder
 from stella.cli.page import result
 from stella.cli.page import tell
 from stella.cli.prompt import ask
 from stella.clock import SystemClock
+from stella.consent.reach import widest
 from stella.errors import RosterError
 from stella.errors import UsageError
 from stella.escape import listed
@@ -54,7 +56,9 @@ def command(*, as_list: bool, taken_back: bool, workspace: str | None) -> int:
 
 def _trust(around: Ambient, where: Places) -> int:
     def asked(found: Contribution) -> bool:
-        tell(*found.text.split("\n"), "")
+        lines = found.text.split("\n")
+        reach = widest(each for offer in found.offers for each in offer.manifest.capabilities)
+        tell(*lines, *(reminder(lines, reach) if found.offers else ()), "")
         return ask("trust", _NO_TERMINAL)
 
     done = trust_workspace(where, around.env.get("PATH"), hook_entries, asked, SystemClock())
