@@ -117,9 +117,8 @@ def test_without_a_terminal_it_is_refused_and_yes_is_named(tmp_path: Path, quest
 
 
 @pytest.mark.parametrize("question", READY)
-@pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize(
-    "env", [{"TERM": "xterm-256color"}, {"NO_COLOR": "1"}], ids=["xterm", "no"]
+    ("columns", "env"), [(40, {"TERM": "xterm-256color"}), (60, {"NO_COLOR": "1"}), (80, {})]
 )
 def test_no_text_of_an_author_moves_or_clears_anything(
     tmp_path: Path, question: str, columns: int, env: dict[str, str]

@@ -1,6 +1,7 @@
 """A change of a tier is whole or undone, wherever the system stops it [I-8, I-37, Q-12]."""
 
 import errno
+import os
 from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,7 +34,10 @@ from stella.roster.switching import enable
 from stella.roster.target import Target
 from stella.roster.target import read_target
 from stella.settings.sections import SETTABLE
+from tests.making.child import NOBODY
+from tests.making.child import open_folder
 from tests.making.child import said
+from tests.making.child import said_by_nobody
 from tests.making.clocks import HandClock
 from tests.making.packages import notes
 from tests.making.packages import put
@@ -316,6 +320,42 @@ def test_a_kill_while_it_is_undone_is_undone_as_well(tmp_path: Path) -> None:
 
         assert said(cut) == ""
         assert stage.swept() == before, f"step {number}"
+
+
+@pytest.mark.parametrize("shut", ["home/consent", "shop", "shop/.stella/plugins"])
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("install", 3),
+        ("upgrade", 3),
+        ("remove", 3),
+        ("disable", 2),
+        ("accept", 1),
+    ],
+)
+@pytest.mark.behaviour("A28")
+def test_who_may_not_write_changes_nothing(name: str, needs: int, shut: str) -> None:
+    """I-37, I-70: one line says where; `needs` are how many of the three it writes to."""
+    with open_folder() as folder:
+        stage = Stage(folder, name, Scope.PROJECT)
+        for path in folder.rglob("*"):
+            os.chown(path, NOBODY, NOBODY)
+        (folder / shut).chmod(0o555)
+        before = state(stage.here)
+
+        def work() -> str:
+            stage.operation.work(stage.here, stage.sources, stage.scope)
+            return "done"
+
+        outcome = said_by_nobody(work)
+        needed = ("home/consent", "shop", "shop/.stella/plugins")[:needs]
+        if shut not in needed:
+            assert outcome == "done"
+            return
+        assert outcome.startswith("RosterError: ")
+        assert "Permission denied" in outcome
+        assert "\n" not in outcome
+        assert state(stage.here) == before
 
 
 # ── what one repair does, step by step ────────────────────────────────────────────────
