@@ -53,7 +53,7 @@ def _outside(tmp_path: Path) -> Path:
     return outside
 
 
-@pytest.mark.behaviour("attacks-A7", "I-5")
+@pytest.mark.behaviour("attacks-A7", "I-5", "K-66")
 @pytest.mark.parametrize("name", ["s", "main.py", "d/s", "plugin.toml"])
 def test_a_link_is_refused_and_no_byte_of_its_target_is_read(
     where: Place, package: Path, outside: Path, name: str

@@ -57,6 +57,7 @@ def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+@pytest.mark.behaviour("I-28")
 def test_the_digest_is_over_sorted_lines_of_path_kind_mode_and_content(tmp_path: Path) -> None:
     """I-28, with paths sorted by their bytes: `a-b` stands before `a/b`."""
     root = tmp_path / "package"
@@ -87,6 +88,7 @@ def test_an_empty_package_has_the_digest_of_nothing(tmp_path: Path) -> None:
     assert walked(tmp_path).digest == f"sha256:{sha(b'')}"
 
 
+@pytest.mark.behaviour("I-28")
 def test_every_part_of_an_entry_changes_the_digest() -> None:
     """I-28: path, kind, mode and content each count."""
     entry = Entry(path="a", kind=Kind.FILE, mode=0o644, size=1, sha256=sha(b"x"))

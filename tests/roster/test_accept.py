@@ -11,6 +11,7 @@ from stella.errors import PackageRefused
 from stella.roster.accept import Anew
 from stella.roster.accept import Standing
 from stella.roster.accept import accept
+from stella.roster.drift import UNNAMED
 from stella.roster.install import Declined
 from stella.roster.install import Proposal
 from stella.roster.install import Question
@@ -68,8 +69,8 @@ def _directory(root: Path) -> None:
         (_byte, ("changed main.py",)),
         (_added, ("added more.py",)),
         (_removed, ("removed main.py",)),
-        (_mode, ()),
-        (_directory, ()),
+        (_mode, (UNNAMED,)),
+        (_directory, (UNNAMED,)),
     ],
 )
 @pytest.mark.parametrize("scope", Scope)

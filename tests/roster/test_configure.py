@@ -4,6 +4,7 @@ import json
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -250,3 +251,24 @@ def test_what_an_install_did_not_set_is_known(tmp_path: Path) -> None:
         assert unset(root, keys) == ("ui.live",)
         (done.directory / JOURNAL).unlink()
         assert unset(root, keys) == ("ui.theme", "ui.live")
+
+
+@pytest.mark.parametrize("scope", Scope)
+def test_an_upgrade_puts_back_before_it_sets(tmp_path: Path, scope: Scope) -> None:
+    """I-37: what is recorded of a key is the person's own value, never the old copy's."""
+    here, _, path = installed(tmp_path, scope, SETTINGS)
+    put(skin(tmp_path / "new", theme="high-contrast"), here, scope, upgrade=True)
+    assert 'theme = "high-contrast"' in path.read_text("utf-8")
+    put(notes(tmp_path / "plain", "skin"), here, scope, upgrade=True)
+    assert path.read_text("utf-8") == SETTINGS
+
+
+def test_of_two_copies_of_one_name_each_puts_back_its_own(tmp_path: Path) -> None:
+    """I-23, I-66: what the second finds changed it leaves alone and tells."""
+    here, done, path = installed(tmp_path, Scope.PROJECT, SETTINGS)
+    copytree(done.directory, done.directory.with_name("twin"))
+    removed = gone(here)
+    assert removed.restored == (f"ui.theme in {path}",)
+    assert len(removed.left) == 1
+    assert removed.left[0].startswith(f"not restored: ui.theme in {path}: ")
+    assert path.read_text("utf-8") == SETTINGS

@@ -103,6 +103,7 @@ def _compiled_link(root: Path) -> None:
     (root / "__pycache__").symlink_to("bin")
 
 
+@pytest.mark.behaviour("I-30", "I-28")
 @pytest.mark.parametrize(
     ("change", "paths"),
     [
@@ -232,6 +233,7 @@ def test_without_a_record_nothing_is_even_read(tmp_path: Path) -> None:
     assert check_for_start(tmp_path / "none", None, lookup(settled(tmp_path / "x"))) == found
 
 
+@pytest.mark.behaviour("I-32", "K-165")
 def test_compiled_files_are_deleted_before_a_start_and_only_then(tmp_path: Path) -> None:
     """K-165, I-32, T-9: nobody accepted them."""
     done, here = installed(tmp_path)
@@ -285,6 +287,7 @@ def test_a_tree_deeper_than_any_package_is_changed_and_ends_the_search(tmp_path:
 # ── what a person is told ─────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("I-31")
 def test_a_widened_manifest_shows_the_consent_lines_that_differ(tmp_path: Path) -> None:
     """K-161, K-160, I-31, A29."""
     here = settled(tmp_path)

@@ -135,3 +135,9 @@ def test_values_of_two_kinds_are_two_values() -> None:
 def test_a_section_that_is_not_there_is_none() -> None:
     assert found({"ui": {"live": True}}, "ui") == {"live": True}
     assert found({}, "ui") is None
+
+
+def test_what_the_editor_cannot_read_is_refused() -> None:
+    """I-22: TOML that its reader of formats does not know is not touched."""
+    with pytest.raises(RosterError, match="cannot be changed without touching more"):
+        set_key("[[ui.x]]\n[ui]\n[ui.x.y]\n", "ui", "theme", "plain")

@@ -23,6 +23,7 @@ from stella.roster.install import Declined
 from stella.roster.install import Proposal
 from stella.roster.install import Wish
 from stella.roster.install import install
+from stella.roster.install import refuse_unequal
 from stella.roster.listing import list_json
 from stella.roster.listing import list_lines
 from stella.roster.listing import show_lines
@@ -88,6 +89,7 @@ def refused(
     return message
 
 
+@pytest.mark.behaviour("I-1", "I-2")
 @pytest.mark.parametrize("scope", Scope)
 def test_an_accepted_package_is_in_its_tier_with_its_record(tmp_path: Path, scope: Scope) -> None:
     """I-2, I-26, K-158: modes are made plain, git and compiled files stay behind."""
@@ -377,6 +379,15 @@ def test_a_source_inside_the_tier_or_around_it_is_refused(tmp_path: Path) -> Non
     put(inside, here, Scope.USER)
 
 
+def test_a_manifest_that_is_not_the_one_of_the_tree_is_refused(tmp_path: Path) -> None:
+    """I-2: what is judged are the bytes that are copied."""
+    with tree.opened(notes(tmp_path / "source")) as root:
+        package = tree.walk(root)
+    refuse_unequal(package, b'name = "notes"\n')
+    with pytest.raises(PackageRefused, match="changed while it was read"):
+        refuse_unequal(package, b'name = "other"\n')
+
+
 def test_a_manifest_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     """A22: what is judged and shown are the bytes that are copied."""
     from tests.making.faults import on_opening
@@ -440,6 +451,7 @@ def test_credentials_a_plugin_asks_for_are_named(tmp_path: Path) -> None:
     assert names == ["MY_TOKEN", "MODEL_SECRETS"]
 
 
+@pytest.mark.behaviour("I-2")
 @pytest.mark.parametrize("scope", Scope)
 def test_the_copy_that_will_be_used_is_named_when_the_other_scope_has_one(
     tmp_path: Path, scope: Scope
@@ -447,6 +459,7 @@ def test_the_copy_that_will_be_used_is_named_when_the_other_scope_has_one(
     """I-2, step 9; I-42, E23."""
     here = settled(tmp_path)
     (other,) = set(Scope) - {scope}
+    put(notes(tmp_path / "another", "another"), here, other)
     done = put(notes(tmp_path / "source"), here, other)
     proposal = shown(notes(tmp_path / "second"), here, scope)
     (note,) = proposal.notes
@@ -466,6 +479,7 @@ def test_a_script_with_the_wrong_line_end_is_named(tmp_path: Path) -> None:
 # ── many at once, and nothing started ─────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G11")
 def test_twenty_installs_at_once_lose_nothing(tmp_path: Path) -> None:
     """G11, A26: each is there, accepted; no torn file."""
     here = settled(tmp_path)
@@ -488,6 +502,7 @@ def _installing(source: Path, here: Places, scope: Scope) -> Callable[[], None]:
     return work
 
 
+@pytest.mark.behaviour("A26")
 def test_of_twenty_installs_of_one_name_one_wins(tmp_path: Path) -> None:
     """A26: the others are refused and no tree is merged."""
     here = settled(tmp_path)
@@ -502,6 +517,7 @@ def test_of_twenty_installs_of_one_name_one_wins(tmp_path: Path) -> None:
     assert len(list(plugin.directory.glob("only-*"))) == 1
 
 
+@pytest.mark.behaviour("G11")
 def test_installs_and_removes_at_once_end_in_some_order(tmp_path: Path) -> None:
     """G11: whatever the order, the tier and its records agree."""
     here = settled(tmp_path)
@@ -529,6 +545,7 @@ def test_installs_and_removes_at_once_end_in_some_order(tmp_path: Path) -> None:
     assert set(read_records(tier).by_name) == names
 
 
+@pytest.mark.behaviour("A40", "I-67")
 def test_no_command_starts_a_process(tmp_path: Path) -> None:
     """A40, I-67, H14: install, list, show, the check before a start, and remove."""
     here = settled(tmp_path)
@@ -569,6 +586,7 @@ def test_a_start_would_have_been_seen() -> None:
     assert said(work) == "started ['os.posix_spawn']"
 
 
+@pytest.mark.behaviour("I-28")
 def test_what_is_installed_is_what_the_digest_says_for_a_package_of_many_kinds(
     tmp_path: Path,
 ) -> None:

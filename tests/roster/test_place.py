@@ -19,6 +19,8 @@ from stella.roster.change import OLD
 from stella.roster.change import REMOVING
 from stella.roster.change import STAGING
 from stella.roster.change import mend
+from stella.roster.install import Proposal
+from stella.roster.lock import AcceptedBy
 from stella.roster.lock import read_records
 from stella.roster.place import refuse_taken
 from stella.roster.place import token
@@ -39,6 +41,7 @@ from tests.making.packages import notes
 from tests.making.packages import put
 from tests.making.packages import seen
 from tests.making.packages import settled
+from tests.making.packages import yes
 
 STEPS_AT_LEAST = 30
 LOOKS = 8
@@ -191,21 +194,38 @@ def test_a_workspace_that_is_gone_is_said_so(tmp_path: Path) -> None:
     def ask(proposal: object) -> None:
         here.workspace.rmdir()
 
-    outcome = said(lambda: _with(source, here, ask))
-    assert outcome == (
-        f"RosterError: {source}: {here.workspace}: is not there any more; nothing was installed"
+    with pytest.raises(RosterError) as caught:
+        _with(source, here, ask)
+    assert str(caught.value) == (
+        f"{source}: {here.workspace}: is not there any more; nothing was installed"
     )
 
 
-def _with(source: Path, here: Places, act: Callable[[object], None]) -> str:
-    from tests.making.packages import yes
-
-    def ask(proposal: Any) -> Any:
+def _with(
+    source: Path, here: Places, act: Callable[[object], None], *, upgrade: bool = False
+) -> None:
+    def ask(proposal: Proposal) -> AcceptedBy | None:
         act(proposal)
         return yes(proposal)
 
-    put(source, here, ask=ask)
-    return "installed"
+    put(source, here, ask=ask, upgrade=upgrade)
+
+
+def test_an_upgrade_of_what_another_command_changed_meanwhile_is_refused(tmp_path: Path) -> None:
+    """Q-15, I-36: the difference that was shown is none to what stands there now."""
+    here = settled(tmp_path)
+    put(notes(tmp_path / "first"), here)
+    second = notes(tmp_path / "second")
+    (second / "more").touch()
+    source = notes(tmp_path / "source")
+
+    def meanwhile(proposal: object) -> None:
+        put(second, here, upgrade=True)
+
+    with pytest.raises(RosterError, match="another command changed it while the question was"):
+        _with(source, here, meanwhile, upgrade=True)
+    (plugin,) = read_roster(here, None).plugins
+    assert (plugin.state, (plugin.directory / "more").exists()) == (State.OK, True)
 
 
 def test_a_name_taken_while_the_question_was_open_is_refused(tmp_path: Path) -> None:
@@ -241,7 +261,7 @@ def _whole(source: Path) -> None:
     (source / "main.py").write_text("import evil\n", "utf-8")
 
 
-@pytest.mark.behaviour("I-7")
+@pytest.mark.behaviour("I-7", "K-159")
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -266,6 +286,7 @@ def test_a_source_that_changes_while_the_question_is_open_is_refused_with_the_pa
     assert nothing_is_left(here)
 
 
+@pytest.mark.behaviour("K-159")
 def test_a_source_that_becomes_something_else_while_the_question_is_open_is_refused(
     tmp_path: Path,
 ) -> None:

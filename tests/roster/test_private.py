@@ -7,6 +7,10 @@ import pytest
 
 from stella import limits
 from stella.errors import RosterError
+from stella.roster.private import Unreadable
+from stella.roster.private import come_back
+from stella.roster.private import contents_of
+from stella.roster.private import delete_private
 from stella.roster.private import read_private
 from stella.roster.private import write_private
 from tests.making.child import NOBODY
@@ -102,3 +106,47 @@ def test_what_is_too_large_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(RosterError, match=f"would have {most + 1} bytes"):
         write_private(tmp_path, path, b"x" * (most + 1), token="k-m", damaged=False)
     assert path.stat().st_size == most
+
+
+def test_a_file_that_was_put_aside_comes_back_to_whoever_put_it_there(tmp_path: Path) -> None:
+    """[I-37] By its mark; the one that was written in its place is gone then."""
+    path = tmp_path / "below" / "said.toml"
+    write_private(tmp_path, path, b"damaged", token="said-m", damaged=False)
+    assert come_back(tmp_path, path, mark="n") is False
+    write_private(tmp_path, path, b"new", token="said-n", damaged=True)
+    assert come_back(tmp_path, path, mark="m") is False
+    assert path.read_bytes() == b"new"
+    assert come_back(tmp_path, path, mark="n") is True
+    assert {name: data for name, (_, data) in seen(path.parent).items()} == {
+        "said.toml": b"damaged"
+    }
+
+
+def test_a_private_file_is_deleted_and_a_missing_one_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    delete_private(tmp_path, path)
+    assert not path.exists()
+    with pytest.raises(RosterError, match=f"{path}: No such file"):
+        delete_private(tmp_path, path)
+
+
+def test_contents_are_those_of_a_file_that_is_the_persons_alone(tmp_path: Path) -> None:
+    """[S2-42] No bytes of any other; an error where the system gives none."""
+    path = written(tmp_path)
+    assert contents_of(tmp_path, path, 5) == b"words"
+    assert contents_of(tmp_path, path, 4) is None
+    path.chmod(0o622)
+    assert contents_of(tmp_path, path, 5) is None
+    path.unlink()
+    assert contents_of(tmp_path, path, 5) is None
+    # A name too long for the system: it does not say what such a file is.
+    endless = path.with_name("x" * 300)
+    with pytest.raises(RosterError, match="File name too long"):
+        contents_of(tmp_path, endless, 5)
+
+
+def test_a_file_whose_bytes_the_system_does_not_give_may_be_a_good_one() -> None:
+    """[I-27] So nobody writes in its place: here one that opens and cannot be read."""
+    own = Path(f"/proc/{os.getpid()}")
+    with pytest.raises(Unreadable, match="Input/output error"):
+        read_private(own, own / "mem", 5)

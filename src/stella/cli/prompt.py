@@ -14,7 +14,7 @@ from stella.errors import NoTerminal
 
 QUESTIONS: Final = {
     "install": "Install it? [y/N] ",
-    "upgrade": "Put it in the place of the installed one? [y/N] ",
+    "upgrade": "Replace the installed copy? [y/N] ",
     "accept": "Accept it as it is now? [y/N] ",
     "trust": "Trust this workspace? [y/N] ",
 }

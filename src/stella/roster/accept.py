@@ -20,6 +20,8 @@ from stella.escape import visible
 from stella.files import tree
 from stella.files.tree import Package
 from stella.roster import lock
+from stella.roster.change import Change
+from stella.roster.change import carry_out
 from stella.roster.change import changing
 from stella.roster.change import mend
 from stella.roster.configure import unset
@@ -90,7 +92,8 @@ def accept(
     record = recorded(proposal, package, accepted, clock, source)
     with changing(tier), _naming(directory):
         _refuse_changed(tier, directory, package)
-        lock.put(tier, record, mark=token(clock))
+        records = ((tier, lock.with_record(tier, record)),)
+        carry_out(tier, Change(name=name, mark=token(clock), records=records))
     return Anew(name=name, directory=directory, record=record)
 
 

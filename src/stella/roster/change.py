@@ -27,12 +27,12 @@ from stella.files import tree
 from stella.files.delete import delete
 from stella.files.delete import is_directory
 from stella.files.write import READ
-from stella.files.write import TEMPORARY
 from stella.files.write import sync_directory
 from stella.files.write import write_atomic
 from stella.roster import lock
 from stella.roster.lock import digest
 from stella.roster.name import name_fault
+from stella.roster.private import clear_temporary
 from stella.roster.scope import CONSENT
 from stella.roster.scope import Places
 from stella.roster.scope import Tier
@@ -205,10 +205,10 @@ def _begin(tier: Tier, change: Change) -> None:
 
 def _mended(tier: Tier) -> tuple[str, ...]:
     with kept(tier.home, CONSENT) as home, naming(tier.home / CONSENT):
-        _clear(tier, home)
+        clear_temporary(home, tier.key)
     if tier.anchor.is_dir():
         with anchored(tier) as anchor, naming(tier.anchor):
-            _clear(tier, anchor)
+            clear_temporary(anchor, tier.key)
     told = _take_back(tier)
     with entered(tier, make=False) as directory:
         if directory is not None:
@@ -349,7 +349,10 @@ def _end(tier: Tier) -> None:
     with kept(tier.home, CONSENT) as directory, naming(path):
         with suppress(FileNotFoundError):
             os.unlink(path.name, dir_fd=directory)
-        sync_directory(directory)
+        # It holds by now: to say otherwise would be wrong. A note that comes back after a loss of
+        # power undoes it whole.
+        with suppress(OSError):
+            sync_directory(directory)
 
 
 def _rename(tier: Tier, directory: int | None, before: str, after: str) -> None:
@@ -366,14 +369,6 @@ def _identity(directory: int | None, name: str) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _clear(tier: Tier, directory: int) -> None:
-    """Take away what a killed writer left; only this tier's, whose other writers wait for us."""
-    for name in tree.names_in(directory):
-        if name.startswith(f"{TEMPORARY}{tier.key}-"):
-            with suppress(IsADirectoryError):
-                os.unlink(name, dir_fd=directory)
 
 
 def _kept(name: str) -> str:

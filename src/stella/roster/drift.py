@@ -36,6 +36,9 @@ from stella.roster.start import resolution
 
 _INSTALLED_MODES: Final = {Kind.FILE: (0o644, 0o755), Kind.DIRECTORY: (0o755,)}
 
+UNNAMED: Final = "a mode or a directory is not as it was"
+"""What differs when no file of the record does: of these it says nothing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
@@ -95,7 +98,7 @@ def check(
     # A folder that was accepted where it stood has the modes of its checkout, not an install's.
     stood = record.accepted_by in (AcceptedBy.TRUST, AcceptedBy.ENV)
     paths = changes(record.files, package, modes=not stood)
-    why = None if paths else "a mode or a directory is not as it was"
+    why = None if paths else UNNAMED
     return Changed(paths=paths, consent=consent, why=why, package=package)
 
 

@@ -38,6 +38,7 @@ from stella.roster.configure import Owner
 from stella.roster.configure import Settable
 from stella.roster.configure import configured
 from stella.roster.configure import refuse_settings
+from stella.roster.drift import UNNAMED
 from stella.roster.drift import changes
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
@@ -99,7 +100,7 @@ class Proposal:
     are lines about this package in this place. `withheld` are the names in `env` that are
     credentials. `program` is what will be started, None without one. `digest` is that of the
     tree as it will be installed. `difference` and `files` compare with what was accepted before:
-    lines of the consent text, None for a first install, and paths.
+    lines of the consent text, None for a first install, and paths or what else differs.
     """
 
     manifest: PluginManifest
@@ -216,11 +217,14 @@ def compared(
 ) -> Proposal:
     """Return a proposal with what differs from the record; without one all is new [I-36, I-38]."""
     text, files = ("", {}) if before is None else (before.consent_text, before.files)
+    changed = changes(files, package)
+    if not changed and before is not None and before.digest != package.digest:
+        changed = (UNNAMED,)
     return replace(
         proposal,
         question=question,
         difference=difference(text, proposal.consent),
-        files=changes(files, package),
+        files=changed,
     )
 
 

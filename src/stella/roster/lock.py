@@ -159,17 +159,6 @@ def put(tier: Tier, record: Record, *, mark: str) -> None:
     replace(tier, with_record(tier, record), mark=mark)
 
 
-def drop(tier: Tier, name: str, *, mark: str) -> bool:
-    """Forget a plugin's record and return whether there was one; the caller holds the tier alone.
-
-    Raises `RosterError`.
-    """
-    if not seen(tier).has(name):
-        return False
-    replace(tier, without_record(tier, name), mark=mark)
-    return True
-
-
 def contents(tier: Tier) -> bytes | None:
     """Return the bytes of the file as they are, None without one or when it is not ours alone.
 
@@ -210,7 +199,7 @@ def with_record(tier: Tier, record: Record) -> bytes:
 
 
 def without_record(tier: Tier, name: str) -> bytes:
-    """Return the bytes that `drop` would write now. Raises `RosterError`."""
+    """Return the bytes of the file once a name is forgotten. Raises `RosterError`."""
     return _rendered(tier, seen(tier), name, ())
 
 

@@ -107,7 +107,7 @@ def write_private(home: Path, path: Path, data: bytes, *, token: str, damaged: b
         )
     key, _, mark = token.rpartition("-")
     with _beside(home, path) as directory:
-        _clear(directory, key)
+        clear_temporary(directory, key)
         if damaged:
             aside = _aside(path, mark)
             os.rename(path.name, aside, src_dir_fd=directory, dst_dir_fd=directory)
@@ -136,6 +136,17 @@ def delete_private(home: Path, path: Path) -> None:
         sync_directory(directory)
 
 
+def clear_temporary(directory: int, key: str) -> None:
+    """Take away what killed writers of `key` left in an open directory.
+
+    Other writers of that key wait for the caller. Raises the system's `OSError`.
+    """
+    for name in tree.names_in(directory):
+        if name.startswith(f"{TEMPORARY}{key}-"):
+            with suppress(IsADirectoryError):
+                os.unlink(name, dir_fd=directory)
+
+
 @contextmanager
 def _beside(home: Path, path: Path) -> Iterator[int]:
     below = () if path.parent == home else (path.parent.name,)
@@ -145,11 +156,3 @@ def _beside(home: Path, path: Path) -> Iterator[int]:
 
 def _aside(path: Path, mark: str) -> str:
     return f"{path.name}.damaged-{mark}"
-
-
-def _clear(directory: int, key: str) -> None:
-    """Take away what a killed writer left; only this file's, whose other writers wait for us."""
-    for name in tree.names_in(directory):
-        if name.startswith(f"{TEMPORARY}{key}-"):
-            with suppress(IsADirectoryError):
-                os.unlink(name, dir_fd=directory)

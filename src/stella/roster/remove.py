@@ -65,16 +65,12 @@ def remove(
     """
     _refuse_path(name)
     mend(places)
-    # Both are looked at, so that a link in one is refused whatever the other has.
-    found = [_found(tier, name) for tier in places.tiers]
-    if not any(found):
-        raise NotInstalled(missing(name, places))
+    _refuse_missing(name, places)
     with ExitStack() as held:
         for tier in places.tiers:
             held.enter_context(changing(tier))
         # Once more, now that nobody else changes them: refuse before anything is touched.
-        for tier in places.tiers:
-            _found(tier, name)
+        _refuse_missing(name, places)
         mark = token(clock)
         done = [_remove_from(tier, name, mark, settable) for tier in places.tiers]
     return Removed(
@@ -87,13 +83,8 @@ def remove(
 
 def _remove_from(tier: Tier, name: str, mark: str, settable: Settable) -> Removed:
     with entered(tier, make=False) as directory:
-        going = () if directory is None else tuple(targets(tier, directory, name))
-        recorded = tuple(each for each in tier.kinds if lock.seen(each).has(name))
-        records = tuple(each.record_path for each in recorded)
-        if directory is None or not (going or recorded):
-            for each in recorded:
-                lock.drop(each, name, mark=mark)
-            return Removed(directories=(), records=records)
+        if directory is None or not (going := targets(tier, directory, name)):
+            return _forgotten(tier, name, mark)
         owner = Owner(tier=tier, name=name, configure=(), settable=settable)
         target, back = put_back(owner, directory, (path.name for path in going))
         moves = tuple(
@@ -103,7 +94,7 @@ def _remove_from(tier: Tier, name: str, mark: str, settable: Settable) -> Remove
         settings = None
         if target is not None and target.text != back.text:
             settings = target, Target(text=back.text, mode=target.mode)
-        without = tuple((each, lock.without_record(each, name)) for each in recorded)
+        without = _without(tier, name)
         change = Change(name=name, mark=mark, settings=settings, moves=moves, records=without)
         carry_out(tier, change)
         for path, move in zip(going, moves, strict=True):
@@ -111,11 +102,33 @@ def _remove_from(tier: Tier, name: str, mark: str, settable: Settable) -> Remove
                 delete(directory, move.after)
     where = visible(str(tier.settings_path))
     return Removed(
-        directories=going,
-        records=records,
+        directories=tuple(going),
+        records=tuple(each.record_path for each, _ in without),
         restored=tuple(f"{key} in {where}" for key in back.restored),
         left=back.left,
     )
+
+
+def _forgotten(tier: Tier, name: str, mark: str) -> Removed:
+    """Drop every record of a name that has no directory."""
+    without = _without(tier, name)
+    if without:
+        carry_out(tier, Change(name=name, mark=mark, records=without))
+    return Removed(directories=(), records=tuple(each.record_path for each, _ in without))
+
+
+def _without(tier: Tier, name: str) -> tuple[tuple[Tier, bytes], ...]:
+    """Return each file that has a record of a name, as its tier, with the bytes it has without."""
+    return tuple(
+        (each, lock.without_record(each, name)) for each in tier.kinds if lock.seen(each).has(name)
+    )
+
+
+def _refuse_missing(name: str, places: Places) -> None:
+    # Both are looked at, so that a link in one is refused whatever the other has.
+    found = [_found(tier, name) for tier in places.tiers]
+    if not any(found):
+        raise NotInstalled(missing(name, places))
 
 
 def _found(tier: Tier, name: str) -> bool:

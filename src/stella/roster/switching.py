@@ -16,6 +16,8 @@ from stella.clock import Clock
 from stella.errors import NotInstalled
 from stella.errors import RosterError
 from stella.escape import visible
+from stella.roster.change import Change
+from stella.roster.change import carry_out
 from stella.roster.change import changing
 from stella.roster.place import token
 from stella.roster.remove import missing
@@ -26,7 +28,6 @@ from stella.roster.scope import entered
 from stella.roster.shelf import shelf
 from stella.roster.target import Target
 from stella.roster.target import read_target
-from stella.roster.target import write_target
 
 _SECTION: Final = "plugins"
 _OFF: Final = "off"
@@ -58,7 +59,7 @@ def disable(name: str, places: Places, scope: Scope, clock: Clock) -> Switched:
             if _switches(target).get(name) == _OFF:
                 return Switched(path=tier.settings_path, written=False)
             text, _ = set_key(target.text or "", _SECTION, name, _OFF)
-        write_target(tier, text, target.mode, mark=token(clock))
+        _write(tier, name, target, text, clock)
     return Switched(path=tier.settings_path, written=True)
 
 
@@ -80,9 +81,14 @@ def enable(name: str, places: Places, scope: Scope, clock: Clock) -> Switched:
             if name in _switches(target):
                 prior = Prior(value=None, created=_SECTION)
                 text = restore_key(target.text or "", _SECTION, name, prior)
-                write_target(tier, text or None, target.mode, mark=token(clock))
+                _write(tier, name, target, text or None, clock)
                 written = True
     return Switched(path=tier.settings_path, written=written, also_off=offs(name, places))
+
+
+def _write(tier: Tier, name: str, target: Target, text: str | None, clock: Clock) -> None:
+    settings = target, Target(text=text, mode=target.mode)
+    carry_out(tier, Change(name=name, mark=token(clock), settings=settings))
 
 
 def offs(name: str, places: Places) -> tuple[Path, ...]:
