@@ -10,7 +10,8 @@ StellaError                     everything we raise on purpose
 ├── RosterError                 a plugin cannot be installed, found, used or removed
 │   ├── NotInstalled · NameTaken · PackageRefused · NoTerminal
 │   ├── NotAccepted             its bytes are not the ones a person accepted
-│   └── Untrusted               the workspace is not trusted, or cannot be
+│   ├── Untrusted               the workspace is not trusted, or cannot be
+│   └── Unreadable              the system did not give a file that may be a good one
 ├── PipelineError               the selected plugins cannot run together
 ├── ModelError                  no model can be used
 ├── OutputError                 standard output refused what a command had to say

@@ -61,7 +61,7 @@ def test_content_is_read_by_trust_and_what_no_list_shows_is_told(
         told = capsys.readouterr().err.splitlines()
         assert ([len(found.user.tools), len(found.workspace.tools)]) == [1, 0]
         assert len(told) == 3
-        assert told[0].startswith(f"notice  {here.root}/.stella/tools: 1 item left out, because")
+        assert told[0].startswith(f"notice  {here.root}: .stella/tools: 1 item left out; because")
         assert told[1].startswith(f"notice  {here.home}/rules/bad.toml: ")
         assert told[2].startswith(f"notice  {here.home}/tools/mine.toml: the key ")
         trusted = replace(place, trust=Trust(by=By.VARIABLE))

@@ -16,6 +16,8 @@ from stella.cli.page import document
 from stella.cli.page import folded
 from stella.cli.page import reminder
 from stella.cli.page import tell
+from stella.cli.page import tell_consent
+from stella.errors import OutputError
 
 LONG = "    one two three four five six seven"
 PROGRAM = "import sys\nfrom stella.cli import page\npage.tell(*sys.argv[1:])\n"
@@ -203,3 +205,14 @@ def test_reach_and_difference_are_said_again_when_they_have_left_the_screen(
 
 def test_nothing_is_said_again_where_there_is_no_terminal() -> None:
     assert reminder(["x"] * 99, REACH) == ()
+
+
+@pytest.mark.behaviour("I-9.lost")
+def test_a_consent_text_that_cannot_be_written_is_no_consent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """[I-9, I-26] What nobody could be shown must not be recorded as shown."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr("sys.stderr", full)
+        with pytest.raises(OutputError, match="standard error: No space left on device"):
+            tell_consent("Install it?")

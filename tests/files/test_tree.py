@@ -592,3 +592,26 @@ def test_a_copy_of_any_package_is_that_package(
     package = copied(root / "package", root / "copy")
     assert package == walked(root / "package") == as_installed(root / "copy")
     assert {path.name: path.read_bytes() for path in (root / "copy").iterdir()} == files
+
+
+def test_the_hosts_own_file_is_a_file_and_nothing_else(tmp_path: Path) -> None:
+    """[I-6, I-28] A directory or a link of that name is part of the tree, and of its digest."""
+    root = tmp_path / "root"
+    root.mkdir()
+    own = root / tree.CONFIGURED
+    own.touch()
+    with tree.opened(root) as here:
+        bare = tree.installed(here).digest
+    own.unlink()
+    own.mkdir()
+    (own / "evil.py").touch()
+    with tree.opened(root) as here:
+        assert [entry.path for entry in tree.installed(here).entries] == [
+            tree.CONFIGURED,
+            f"{tree.CONFIGURED}/evil.py",
+        ]
+    (own / "evil.py").unlink()
+    own.rmdir()
+    own.symlink_to("/etc")
+    with tree.opened(root) as here:
+        assert tree.installed(here).digest != bare

@@ -537,7 +537,7 @@ def test_what_lies_about_is_told_by_name_and_goes(tmp_path: Path) -> None:
     assert mend(here) == ()
     assert sorted(each.name for each in tier.path.iterdir()) == [".removing-a", "notes", "other"]
     left = sorted(path.name for path in here.workspace.glob(".stella-tmp*"))
-    assert left == [f".stella-tmp-{tier.key}-folder", ".stella-tmp-another"]
+    assert left == sorted([f".stella-tmp-{tier.key}-folder", ".stella-tmp-another"])
 
 
 def test_a_workspace_that_is_gone_has_nothing_to_mend(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from stella.roster.contribution import Teller
 from stella.roster.contribution import contribution
 from stella.roster.items import items_of
 from stella.roster.scope import Places
+from stella.roster.scope import Scope
 from stella.settings.schema import hook_entries
 from tests.making.packages import meter
 from tests.making.packages import notes
@@ -19,7 +20,10 @@ from tests.making.packages import seen
 from tests.making.packages import settled
 
 HEAD = "What it brings is then used, and runs with your own rights on this machine."
-FOOT = "Nothing above is used until you accept. Any later change of it ends the trust."
+FOOT = (
+    "Nothing above is used until you accept. A later change of these files ends the trust; a "
+    "program elsewhere that one of them names may change without that."
+)
 SETTINGS = """
 [model]
 default = "script:theirs"
@@ -101,8 +105,8 @@ def test_everything_that_would_run_is_told_with_its_words_and_when(tmp_path: Pat
         r'  - tickets: "{\"cmd\":\"ticket-server\",\"args\":[\"--stdio\"]}"',
         "",
         "settings of stella.toml that then count:",
-        r'  - model = "{\"default\":\"script:theirs\"}"',
-        r'  - plugins = "{\"notes\":\"off\"}"',
+        '  - model.default = "script:theirs"',
+        '  - plugins.notes = "off"',
         "",
         "skills, added to a prompt when they match:",
         "  - .stella/skills/a/SKILL.md",
@@ -210,8 +214,25 @@ def test_a_file_that_changes_between_its_digest_and_its_text_is_refused(tmp_path
     items = items_of(here.workspace)
     brings(here, **{".stella/mcp.toml": ""})
     with pytest.raises(Untrusted, match=r"\.stella/mcp\.toml: changed while it was read"):
-        Teller(here.workspace, items, hook_entries).text((), ())
+        Teller(here, items, hook_entries).text((), ())
     (here.workspace / ".stella/mcp.toml").unlink()
     (here.workspace / ".stella").rmdir()
     with pytest.raises(Untrusted, match=r"\.stella: No such file"):
-        Teller(here.workspace, items, hook_entries).text((), ())
+        Teller(here, items, hook_entries).text((), ())
+
+
+@pytest.mark.behaviour("I-52.loss")
+def test_what_a_person_loses_by_a_yes_is_told(tmp_path: Path) -> None:
+    """[I-52, I-42, I-43] A copy in front of their own, and a word that switches theirs off."""
+    here = settled(tmp_path)
+    done = put(notes(tmp_path / "source"), here, Scope.USER)
+    notes(here.workspace / ".stella" / "plugins" / "notes")
+    brings(here, **{"stella.toml": '[plugins]\nnotes = "off"\nother = "off"\n"a.b" = "on"\n'})
+    told = lines(here)
+    assert '  - plugins.notes = "off", which switches off your own plugin of that name' in told
+    assert '  - plugins.other = "off"' in told
+    assert '  - plugins."a.b" = "on"' in told
+    at = told.index("plugin notes, which nobody accepted here as it is:")
+    assert told[at + 1].startswith(
+        f"      notes is in the user scope too, at {done.directory}; in this workspace the copy of "
+    )

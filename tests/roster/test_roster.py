@@ -196,7 +196,7 @@ def test_compiled_files_go_before_a_start(tmp_path: Path) -> None:
 
 @pytest.mark.behaviour("I-42")
 def test_the_projects_copy_replaces_the_persons_as_a_whole_with_a_notice(tmp_path: Path) -> None:
-    """I-42, E23: also when it is not accepted; then neither copy runs and both are named."""
+    """[I-42, E23]"""
     here = settled(tmp_path)
     user = put(notes(tmp_path / "source"), here, Scope.USER)
     project = put(notes(tmp_path / "again"), here)
@@ -208,8 +208,32 @@ def test_the_projects_copy_replaces_the_persons_as_a_whole_with_a_notice(tmp_pat
         f"notes: the copy of the project scope at {project.directory} is used in place of the "
         f"one of the user scope at {user.directory}"
     )
-    here.tier(Scope.PROJECT).record_path.unlink()
+    project.directory.joinpath("more").touch()
+    assert states(read_roster(here, None)) == {"notes": "changed"}
+
+
+@pytest.mark.behaviour("A-70.plugins")
+def test_a_copy_nobody_accepted_takes_the_place_of_none_that_the_person_did(
+    tmp_path: Path,
+) -> None:
+    """[A-70, I-43] A repository must not silence a person's guard by a name alone."""
+    here = settled(tmp_path)
+    user = put(notes(tmp_path / "source"), here, Scope.USER)
+    project = placed(here, Scope.PROJECT, "notes", "notes")
+    roster = read_roster(here, None)
+    assert [plugin.directory for plugin in roster.plugins] == [user.directory]
+    assert [plugin.directory for plugin in roster.every] == [user.directory, project]
+    assert roster.plugin("notes").barrier is None
+    (told,) = roster.told
+    assert told == (
+        f"notes: the copy of the user scope at {user.directory} is used; the one of the project "
+        f"scope at {project} is not, because nobody accepted it here; {roster.waiting[0].way_out}"
+    )
+    by_variable = read_roster(here, None, by_variable=True)
+    assert by_variable.plugin("notes").directory == project
+    here.tier(Scope.USER).record_path.unlink()
     assert states(read_roster(here, None)) == {"notes": "not-accepted"}
+    assert read_roster(here, None).plugin("notes").directory == project
 
 
 @pytest.mark.behaviour("I-41")
@@ -419,3 +443,15 @@ def test_many_plugins_that_nobody_accepted_are_one_notice_of_a_session(tmp_path:
         " and 1 more; to use them: `stella plugin accept NAME` for one, `stella trust` for all "
         "that this workspace brings, or STELLA_TRUST_PROJECT=1 in the environment of one run"
     )
+
+
+@pytest.mark.behaviour("I-43.told")
+def test_a_project_that_switches_off_a_persons_plugin_is_told_of(tmp_path: Path) -> None:
+    """[I-43, I-44] Each session says so; what the person switched off is no news."""
+    here = settled(tmp_path)
+    put(notes(tmp_path / "source"), here, Scope.USER)
+    name = frozenset({"notes"})
+    off = read_roster(here, None, switched=Off(project=name, trusted=True))
+    assert off.told == ("notes: your own copy is switched off by the project's settings",)
+    both = read_roster(here, None, switched=Off(person=name, project=name, trusted=True))
+    assert both.told == ()

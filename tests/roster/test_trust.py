@@ -276,3 +276,30 @@ def test_the_list_tells_what_became_of_each_workspace(tmp_path: Path) -> None:
     where.workspace.rmdir()
     where.workspace.touch()
     assert standing(record) is Standing.MISSING
+
+
+@pytest.mark.behaviour("I-57.link")
+def test_a_workspace_that_a_link_leads_to_by_now_is_not_the_one_of_the_list(
+    tmp_path: Path,
+) -> None:
+    """[I-57, I-55] A session would enter another directory, and trust it by its own path."""
+    here = settled(tmp_path)
+    record = trusted_now(here.workspace, items_of(here.workspace), NOON)
+    assert standing(record) is Standing.VALID
+    moved = here.workspace.with_name("moved")
+    here.workspace.rename(moved)
+    here.workspace.symlink_to(moved)
+    assert standing(record) is Standing.CHANGED
+
+
+@pytest.mark.behaviour("I-51.one")
+def test_one_notice_names_each_kind_and_the_way_to_trust() -> None:
+    """[I-51, A-72]"""
+    there = Path("/w")
+    (told,) = Trust(why="never").without(there, ("/w/a: left out", "/w/b: left out"))
+    assert told == (
+        "/w: a: left out; b: left out; because it is not trusted (never); "
+        "`stella trust` shows it and asks"
+    )
+    assert Trust(why="never").without(there, ()) == ()
+    assert Trust(by=By.VARIABLE, why="").without(there, ("a",)) == ()

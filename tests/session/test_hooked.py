@@ -9,6 +9,7 @@ from stella import limits
 from stella.errors import NotAccepted
 from stella.errors import Untrusted
 from stella.errors import UsageError
+from stella.process.program import Program
 from stella.roster.roster import read_roster
 from stella.roster.scope import Scope
 from stella.roster.scope import places
@@ -130,14 +131,16 @@ def test_a_package_that_is_gone_is_not_silent(tmp_path: Path) -> None:
 
 
 def test_a_package_in_front_of_an_accepted_one_does_not_silence_it(tmp_path: Path) -> None:
-    """[D-69, I-42] The project's copy is the one that counts, and nobody accepted it."""
+    """[D-69, A-70] The person's own is asked on, whatever stands beside it."""
     given = wanted(tmp_path)
     source = hooking(tmp_path / "guard", "", "PreToolUse")
     installed(given.workspace, given.home, source, Scope.USER)
     hooking(given.workspace / ".stella" / "plugins" / "guard", "", "TurnEnd")
     of = found(given)
     assert list(of.listeners) == [Hook.PRE_TOOL_USE]
-    assert "guard does not run: nobody accepted it here" in why(of)
+    cleared = of.processes["plugin:guard"].plugin.cleared()
+    assert isinstance(cleared, Program)
+    assert cleared.not_started is None
 
 
 def test_a_plugin_without_a_process_is_not_asked(tmp_path: Path) -> None:

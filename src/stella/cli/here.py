@@ -19,7 +19,6 @@ from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import places
 from stella.roster.switch import Off
-from stella.roster.trust import WAY_OUT
 from stella.roster.trust import Trust
 from stella.roster.trust import read_trust
 from stella.settings.ambient import Ambient
@@ -58,8 +57,8 @@ class Here:
         """
         found = carried(self.where, roster, trusted=self.trust.trusted, vouched=self.trust.files)
         if not self.trust.trusted:
-            for kind in left_out(self.where.workspace):
-                tell(f"notice  {kind}, because it is not trusted ({self.trust.why}); {WAY_OUT}")
+            missing = self.trust.without(self.where.workspace, left_out(self.where.workspace))
+            tell(*(f"notice  {text}" for text in missing))
         unlisted = (each.line for each in found.faulty if each.kind not in {TOOLS, SKILLS})
         tell(*(f"notice  {line}" for line in (*unlisted, *found.notes)))
         return found

@@ -61,12 +61,16 @@ def for_screen(text: str, *, json: bool = False) -> str:
 
 
 def tell_consent(text: str) -> None:
-    """Write a consent text; on a terminal the description does not begin a line [C-8]."""
+    """Write a consent text; on a terminal the description does not begin a line [C-8].
+
+    Raises `OutputError` when it cannot be written: what nobody was shown, nobody accepted [I-9].
+    """
     lines = text.split("\n")
     # The second line is the only one that may be the author's from its beginning.
     if sys.stderr.isatty() and lines[1:2] not in ([], [""]):
         lines[1] = f"{' ' * _DEEPER}{MARK}{lines[1]}"
-    tell(*lines)
+    for row in _rows(sys.stderr, tuple(lines)):
+        put(sys.stderr, row)
 
 
 def reminder(shown: Iterable[str], reach: str, again: tuple[str, ...] = ()) -> tuple[str, ...]:

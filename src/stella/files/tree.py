@@ -280,7 +280,10 @@ class _Walk:
     def skips(self, path: str, name: str, kind: Kind) -> bool:
         if name == COMPILED and kind is Kind.DIRECTORY:
             return True
-        return name == _VERSIONED if self.source else path == CONFIGURED
+        if self.source:
+            return name == _VERSIONED
+        # Anything but a file of that name is none of the host's.
+        return path == CONFIGURED and kind is Kind.FILE
 
     def bound(self, path: str, kind: Kind) -> None:
         """Count one more entry and refuse the one that crosses a limit [I-4]."""

@@ -7,6 +7,7 @@ that are shown are those that the trust will be about: each is checked against i
 import hashlib
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ from stella.roster.left_out import SERVERS
 from stella.roster.offer import Offer
 from stella.roster.offer import offer
 from stella.roster.plugin import State
+from stella.roster.question import other_copies
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
@@ -52,6 +54,10 @@ HookEntries = Callable[[object], Iterable[tuple[str, object]]]
 RIGHTS: Final = "What it brings is then used, and runs with your own rights on this machine."
 """What is said of all of it, whatever it is."""
 
+_FOOT: Final = (
+    "Nothing above is used until you accept. A later change of these files ends the trust; a "
+    "program elsewhere that one of them names may change without that."
+)
 _HIDDEN: Final = "Some text above held hidden or control characters; they are shown as \\u{…}."
 _TOOLS: Final = ".stella/tools/"
 _SKILLS: Final = ".stella/skills/"
@@ -89,13 +95,13 @@ def contribution(places: Places, path_value: str | None, hook_entries: HookEntri
     offers: list[Offer] = []
     refused: list[str] = []
     roster = read_roster(places, path_value)
-    for plugin in roster.plugins:
+    for plugin in (*roster.plugins, *roster.waiting):
         if plugin.scope is Scope.PROJECT and plugin.state is not State.OK:
             try:
                 offers.append(offer(plugin.directory, lookup))
             except PackageRefused as error:
                 refused.append(f"{visible(str(plugin.directory))}: {error}")
-    teller = Teller(places.workspace, items, hook_entries)
+    teller = Teller(places, items, hook_entries)
     text = teller.text(tuple(offers), (*refused, *roster.faulty))
     if len(text.encode()) > limits.TRUST_TEXT_BYTES:
         raise Untrusted(
@@ -108,8 +114,9 @@ def contribution(places: Places, path_value: str | None, hook_entries: HookEntri
 class Teller:
     """Puts the text together, block by block; what is told by name is not told by path again."""
 
-    def __init__(self, workspace: Path, items: Items, hook_entries: HookEntries) -> None:
-        self.workspace = workspace
+    def __init__(self, places: Places, items: Items, hook_entries: HookEntries) -> None:
+        self.workspace = places.workspace
+        self.own = other_copies(places, Scope.PROJECT)
         self.items = items
         self.hook_entries = hook_entries
         self.page = Page()
@@ -134,7 +141,7 @@ class Teller:
         page.gap()
         if page.hidden:
             page.line(_HIDDEN)
-        page.line("Nothing above is used until you accept. Any later change of it ends the trust.")
+        page.line(_FOOT)
         return page.text()
 
     def _block(self, title: str, rows: Iterable[tuple[Piece, ...]]) -> None:
@@ -181,11 +188,18 @@ class Teller:
     def _settings(self, settings: Mapping[str, Any]) -> None:
         self.named.add(SETTINGS)
         rows = (
-            (exact(section), " = ", quoted(_json(settings[section])))
+            (*_setting(path, value), *self._loss(path, value))
             for section in _NEED_TRUST
             if section in settings
+            for path, value in _leaves((section,), settings[section])
         )
         self._block(f"settings of {SETTINGS} that then count:", rows)
+
+    def _loss(self, path: tuple[str, ...], value: object) -> Iterator[Piece]:
+        """Yield that a setting takes a plugin of the person's own away from them [I-43]."""
+        section, *names = path
+        if section == "plugins" and value == "off" and "".join(names) in self.own:
+            yield ", which switches off your own plugin of that name"
 
     def _agents(self) -> None:
         path = self.workspace / AGENTS
@@ -208,6 +222,8 @@ class Teller:
         for each in offers:
             self.page.gap()
             self.page.line(f"plugin {each.name}, which nobody accepted here as it is:")
+            if (said := self.own.get(each.name)) is not None:
+                self.page.line(DETAIL, said)
             for line in each.consent.split("\n"):
                 self.page.line(DETAIL if line else "", line)
 
@@ -240,6 +256,20 @@ def _bytes(workspace: Path, path: str) -> bytes:
             return tree.read(here, name, limits.TRUST_BYTES) or b""
     except RosterError as error:
         raise Untrusted(str(error)) from error
+
+
+def _leaves(path: tuple[str, ...], value: object) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Yield each value of a table that is none itself, with the keys that lead to it."""
+    if not isinstance(value, dict) or not value:
+        yield path, value
+        return
+    for key, below in value.items():
+        yield from _leaves((*path, key), below)
+
+
+def _setting(path: tuple[str, ...], value: object) -> tuple[Piece, ...]:
+    said = quoted(value) if isinstance(value, str) else Shown(visible(_json(value)))
+    return joined((exact(key, ".= ") for key in path), "."), " = ", said
 
 
 def _words(command: object) -> Shown:

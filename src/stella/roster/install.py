@@ -15,12 +15,10 @@ from dataclasses import field
 from dataclasses import replace
 from pathlib import Path
 
-from stella import limits
 from stella.clock import Clock
 from stella.codec import Word
 from stella.consent.answer import digest_of
 from stella.consent.difference import difference
-from stella.consent.text import consent_text
 from stella.errors import PackageRefused
 from stella.errors import RosterError
 from stella.escape import visible
@@ -47,6 +45,9 @@ from stella.roster.name import refuse_name
 from stella.roster.place import Placing
 from stella.roster.place import place
 from stella.roster.place import refuse_place
+from stella.roster.question import other_copies
+from stella.roster.question import recordable
+from stella.roster.question import text_of
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
@@ -54,7 +55,6 @@ from stella.roster.scope import entered
 from stella.roster.shelf import MANIFEST
 from stella.roster.shelf import full_report
 from stella.roster.shelf import manifest_bytes
-from stella.roster.shelf import shelf
 from stella.roster.ships import refuse_unreconciled
 from stella.roster.ships import ships
 from stella.roster.start import Lookup
@@ -207,7 +207,7 @@ def recorded(
         accepted_at=lock.accepted_at(clock.now()),
         accepted_by=accepted,
         source=source,
-        program=_recordable(proposal.program),
+        program=recordable(proposal.program),
         files=dict(package.files),
     )
 
@@ -255,16 +255,11 @@ def proposed(root: int, loaded: Loaded, package: Package, wish: Wish, directory:
     lookup = Lookup(path_value=wish.path_value, workspace=wish.places.workspace)
     refuse_unstartable(manifest, package, directory, lookup)
     found = resolution(manifest, package, directory, lookup)
-    text = consent_text(manifest, found)
-    if len(text.encode()) > limits.CONSENT_BYTES:
-        raise PackageRefused(
-            f"the consent text has {len(text.encode())} bytes, more than anybody reads; "
-            f"the limit is {limits.CONSENT_BYTES}"
-        )
+    text = text_of(manifest, found)
     notes = (
         line_end_warning(manifest, root, directory),
         *(f"warning: {each.says}" for each in absent(manifest, package, directory, lookup)),
-        _other_copy(wish.places, wish.scope, manifest.name),
+        other_copies(wish.places, wish.scope).get(manifest.name),
         *shipped.lines,
     )
     listed = () if manifest.runtime is None else manifest.runtime.env
@@ -315,13 +310,6 @@ def refuse_unequal(package: Package, data: bytes) -> None:
         raise PackageRefused(f"{MANIFEST}: changed while it was read")
 
 
-def _recordable(program: str | None) -> str | None:
-    """Return the path if TOML can hold it exactly: a system's path need not be UTF-8."""
-    if program is None or program != os.fsencode(program).decode(errors="replace"):
-        return None
-    return program
-
-
 def _refuse_nested(source: Path, tier: Tier) -> None:
     """Refuse a source inside the tier, or one that contains it [I-8]."""
     real = Path(os.path.realpath(source))
@@ -335,23 +323,6 @@ def _refuse_nested(source: Path, tier: Tier) -> None:
             f"it contains {visible(str(tier.path))}, where it would be installed; "
             "choose another --scope or --workspace"
         )
-
-
-def _other_copy(places: Places, scope: Scope, name: str) -> str | None:
-    """Return which copy will be used when the other tier has one too [I-2, step 9; I-42]."""
-    for tier in places.tiers:
-        if tier.scope is scope:
-            continue
-        with entered(tier, make=False) as directory:
-            standing, _ = shelf(tier, directory)
-        for each in standing:
-            if each.declared == name:
-                at = visible(str(each.directory))
-                return (
-                    f"{name} is in the {tier.scope.value} scope too, at {at}; in this workspace "
-                    "the copy of the project scope is used, not the one of the user scope"
-                )
-    return None
 
 
 @contextmanager

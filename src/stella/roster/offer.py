@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from stella import limits
 from stella.consent.answer import digest_of
-from stella.consent.text import consent_text
 from stella.errors import PackageRefused
 from stella.files import tree
 from stella.files.tree import Package
@@ -22,6 +20,8 @@ from stella.manifest.read import examine
 from stella.roster import lock
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
+from stella.roster.question import recordable
+from stella.roster.question import text_of
 from stella.roster.shelf import MANIFEST
 from stella.roster.shelf import manifest_bytes
 from stella.roster.shelf import one_line
@@ -56,7 +56,7 @@ class Offer:
             accepted_at=lock.accepted_at(moment),
             accepted_by=by,
             source=os.fsencode(self.directory).decode(errors="replace"),
-            program=_recordable(self.program),
+            program=recordable(self.program),
             files=dict(self.package.files),
         )
 
@@ -82,12 +82,7 @@ def offer(directory: Path, lookup: Lookup) -> Offer:
         raise PackageRefused(withheld)
     refuse_unstartable(manifest, package, directory, lookup)
     programs = resolution(manifest, package, directory, lookup)
-    text = consent_text(manifest, programs)
-    if len(text.encode()) > limits.CONSENT_BYTES:
-        raise PackageRefused(
-            f"the consent text has {len(text.encode())} bytes, more than anybody reads; "
-            f"the limit is {limits.CONSENT_BYTES}"
-        )
+    text = text_of(manifest, programs)
     return Offer(
         manifest=manifest,
         directory=directory,
@@ -95,10 +90,3 @@ def offer(directory: Path, lookup: Lookup) -> Offer:
         consent=text,
         program=programs.runtime,
     )
-
-
-def _recordable(program: str | None) -> str | None:
-    """Return the path if TOML can hold it exactly: a system's path need not be UTF-8."""
-    if program is None or program != os.fsencode(program).decode(errors="replace"):
-        return None
-    return program

@@ -95,7 +95,7 @@ def texts_differ(manifest: PluginManifest, content: Content) -> tuple[str, ...]:
     """Return a warning for each text that is not the one a person is shown [P-8]."""
     return tuple(
         f'{visible(path)}: the text of {sides.kind.noun} "{visible(identity)}" is'
-        f' "{visible(text)}", and the one in {_table(sides.kind)} is "{visible(shown[identity])}"'
+        f' "{brief(text)}", and the one in {_table(sides.kind)} is "{brief(shown[identity])}"'
         for sides in _all(manifest, content)
         if (shown := dict(sides.declared))
         for path, identity, text in sides.found

@@ -56,7 +56,8 @@ class Roster:
 
     `faulty` are those of the notices that say why a directory is left out. `off` are the plugins
     that are there and switched off; no session knows them. `switched` are all names that
-    settings switch off.
+    settings switch off. `waiting` are project plugins that nobody accepted here while the person
+    has a plugin of the name: being there is not enough to take its place [A-70, I-43].
     """
 
     plugins: tuple[Plugin, ...]
@@ -64,11 +65,13 @@ class Roster:
     faulty: tuple[str, ...] = ()
     off: tuple[Plugin, ...] = ()
     switched: Off = NOTHING_OFF
+    waiting: tuple[Plugin, ...] = ()
 
     @property
     def every(self) -> tuple[Plugin, ...]:
-        """All plugins by name, those that are off behind one of their name that is not."""
-        return tuple(sorted((*self.plugins, *self.off), key=lambda plugin: plugin.name))
+        """All plugins by name, those that are off or wait behind the one of their name."""
+        every = (*self.plugins, *self.off, *self.waiting)
+        return tuple(sorted(every, key=lambda plugin: plugin.name))
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -116,18 +119,22 @@ def read_roster(
     faulty: list[str] = []
     chosen: dict[str, Plugin] = {}
     off: list[Plugin] = []
+    waiting: list[Plugin] = []
     for tier in reversed(places.tiers):
         counts = by_variable and tier.scope is Scope.PROJECT
         for plugin in _tier(tier, lookup, (notices, faulty), switched, by_variable=counts):
             if plugin.off:
                 off.append(plugin)
+                if tier.scope is Scope.USER and plugin.name not in switched.person:
+                    said = "your own copy is switched off by the project's settings"
+                    notices.append(f"{plugin.name}: {said}")
                 continue
             if (other := chosen.get(plugin.name)) is not None:
-                notices.append(
-                    f"{plugin.name}: the copy of the project scope at "
-                    f"{visible(str(plugin.directory))} is used in place of the one of the user "
-                    f"scope at {visible(str(other.directory))}"
-                )
+                stays = other.record is not None and plugin.state is State.NOT_ACCEPTED
+                notices.append(_two(plugin, other, stays=stays))
+                if stays:
+                    waiting.append(plugin)
+                    continue
             chosen[plugin.name] = plugin
     plugins = tuple(chosen[name] for name in sorted(chosen))
     notices += [notice for plugin in plugins for notice in plugin.notices]
@@ -137,6 +144,21 @@ def read_roster(
         faulty=tuple(faulty),
         off=tuple(off),
         switched=switched,
+        waiting=tuple(waiting),
+    )
+
+
+def _two(plugin: Plugin, other: Plugin, *, stays: bool) -> str:
+    """Return the notice about a project plugin and the person's of the same name [I-42]."""
+    name, here, there = plugin.name, visible(str(plugin.directory)), visible(str(other.directory))
+    if not stays:
+        return (
+            f"{name}: the copy of the project scope at {here} is used in place of the one of the "
+            f"user scope at {there}"
+        )
+    return (
+        f"{name}: the copy of the user scope at {there} is used; the one of the project scope at "
+        f"{here} is not, because nobody accepted it here; {plugin.way_out}"
     )
 
 

@@ -4,6 +4,8 @@ The question is about this very directory and these very bytes. Nothing in the w
 answer it: the variable is the process's own, and the records lie in the person's home [I-56].
 """
 
+import os
+from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +61,17 @@ class Trust:
     notices: tuple[str, ...] = ()
     settings: str | None = None
     files: Mapping[str, str] | None = None
+
+    def without(self, workspace: Path, kinds: Iterable[str]) -> tuple[str, ...]:
+        """Return one notice that names each kind not used for lack of trust, and the way to it.
+
+        None when there is trust, or nothing that lacks it [I-51, A-72].
+        """
+        where = visible(str(workspace))
+        told = "" if self.trusted else "; ".join(k.removeprefix(f"{where}/") for k in kinds)
+        if not told:
+            return ()
+        return (f"{where}: {told}; because it is not trusted ({self.why}); {WAY_OUT}",)
 
     def covers(self, settings: str | None) -> bool:
         """Return whether the settings file that was read is the one that was trusted."""
@@ -121,6 +134,9 @@ def standing(record: Trusted) -> Standing:
     workspace = Path(record.path)
     if not workspace.is_dir():
         return Standing.MISSING
+    # A session enters the directory itself, whatever link leads there now.
+    if os.path.realpath(workspace) != record.path:
+        return Standing.CHANGED
     items = items_of(workspace)
     same = _same(workspace, record) and items.fault is None and record.files == items.files
     return Standing.VALID if same else Standing.CHANGED

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stella import codec
+from stella.authority.contract import Provenance
 from stella.authority.decision import Contribution
 from stella.authority.decision import Opinion
 from stella.authority.gate import CAPABILITY
@@ -36,6 +37,7 @@ from stella.providers.provider import ToolSchema
 from stella.session.desk import OpenDesk
 from stella.session.hooked import NOBODY
 from stella.session.hooked import Hooked
+from stella.session.spelled import spelled
 from stella.session.telling import Telling
 from stella.session.together import together
 from stella.session.watching import Watching
@@ -205,6 +207,8 @@ class Hands:
             for path in found
             if isinstance(path, Path) and path.is_relative_to(root)
         ]
+        if prepared.contract.provenance is Provenance.DECLARED:
+            resolved += spelled(root, given)
         denied = denial(self.guards, prepared.contract.name, given, resolved)
         if denied is not None:
             guard, sentence = denied

@@ -115,7 +115,7 @@ def refuse_missing(options: Options, roster: Roster | None) -> None:
     """
     if not options.require_plugins:
         return
-    plugins = roster.plugins if roster else ()
+    plugins = (*roster.plugins, *roster.waiting) if roster else ()
     barred = tuple(plugin.barrier for plugin in plugins if plugin.barrier is not None)
     missing = (*options.left_out, *barred, *(roster.faulty if roster else ()))
     if missing:

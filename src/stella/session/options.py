@@ -69,7 +69,7 @@ class Options:
     itself brings may be used [I-50]; `vouched` are the files it is trusted with, each with mode
     and digest, None where any will do [I-53]. `by_variable` says that the variable lets its
     plugins run as recorded [I-34]. `switched` are the plugins that settings switch off [I-43].
-    `left_out` is one text for each kind of thing that is not used for lack of trust [A-72]; with
+    `left_out` tells what is not used for lack of trust [A-72]; with
     `require_plugins` nothing that is declared may be missing.
     """
 

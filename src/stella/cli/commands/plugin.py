@@ -23,6 +23,7 @@ from stella.roster.listing import list_json
 from stella.roster.listing import list_lines
 from stella.roster.listing import show_lines
 from stella.roster.start import Lookup
+from stella.settings.sections import SETTABLE
 
 
 @click.group(cls=Group, name="plugin", help="Install, look at and remove plugins.")
@@ -42,7 +43,7 @@ def check(directory: str, *, as_json: bool, workspace: str | None) -> int:
     """Print every fault and warning; return 1 when there is a fault [I-64, M-12]."""
     around, where = standing_in(workspace)
     source = around.cwd / Path(directory)
-    checked = check_package(source, where, around.env.get("PATH"))
+    checked = check_package(source, where, around.env.get("PATH"), SETTABLE)
     if as_json:
         document(check_json(checked))
     else:

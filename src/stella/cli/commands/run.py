@@ -38,7 +38,6 @@ from stella.roster.left_out import left_out
 from stella.roster.plugin import Plugin
 from stella.roster.scope import places
 from stella.roster.trust import UNTRUSTED
-from stella.roster.trust import WAY_OUT
 from stella.roster.trust import Trust
 from stella.roster.trust import read_trust
 from stella.roster.variable import meet
@@ -253,11 +252,12 @@ def _trusted(around: Ambient, workspace: Path) -> tuple[Trust, Settings]:
 
 
 def _left_out(workspace: Path, settings: Settings, trust: Trust) -> tuple[str, ...]:
-    """Return one text for each kind that is not used for lack of trust [A-72, I-51]."""
-    if trust.trusted:
-        return ()
-    kinds = (*settings.left_out, *left_out(workspace))
-    return tuple(f"{kind}, because it is not trusted ({trust.why}); {WAY_OUT}" for kind in kinds)
+    """Return what there is to tell of what is not used for lack of trust [A-72, I-51]."""
+    return (
+        ()
+        if trust.trusted
+        else trust.without(workspace, (*settings.left_out, *left_out(workspace)))
+    )
 
 
 def _meet(options: Options) -> None:
