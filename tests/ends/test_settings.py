@@ -107,7 +107,7 @@ def test_a_project_without_trust_selects_nothing(tmp_path: Path) -> None:
     done = where.run()
     assert done.result["pipeline"] is None
     assert (
-        f"{where.root}/stella.toml: 1 value left out: pipeline.default, because it is not trusted "
+        f"{where.root}: stella.toml: 1 value left out: pipeline.default; because it is not trusted "
         "(nobody trusted this workspace); `stella trust` shows it and asks"
     ) in done.err
 

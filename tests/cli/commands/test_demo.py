@@ -12,6 +12,12 @@ from stella import limits
 from tests.making.commands import shell
 
 
+@pytest.fixture(autouse=True)
+def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first demo of a process finds is kept for good, and later tests would get it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
 def leftovers() -> set[Path]:
     return set(Path(tempfile.gettempdir()).glob("stella-demo-*"))
 
