@@ -17,6 +17,8 @@ from stella.roster.trust_file import drop_trusted
 from stella.roster.trust_file import put_trusted
 from stella.roster.trust_file import read_trust_file
 from stella.roster.trust_file import trusted_now
+from tests.making.child import open_folder
+from tests.making.child import said_by_nobody
 from tests.making.child import start
 from tests.making.clocks import NOON
 
@@ -153,3 +155,28 @@ def test_writers_at_once_lose_no_record(tmp_path: Path) -> None:
 def test_a_workspace_that_is_gone_cannot_be_trusted(tmp_path: Path) -> None:
     with pytest.raises(RosterError, match="No such file"):
         trusted(tmp_path / "none")
+
+
+@pytest.mark.behaviour("D89.unreadable")
+def test_a_file_that_the_system_does_not_give_is_not_written_over() -> None:
+    """[attacks D89] It may be a good one, so it is neither put aside nor believed."""
+    with open_folder() as folder:
+
+        def work() -> str:
+            path, home = workspace(folder), folder / "home"
+            put_trusted(home, trusted(path), mark="m")
+            before = (home / "trust.toml").read_bytes()
+            (home / "trust.toml").chmod(0)
+            found = read_trust_file(home)
+            assert (dict(found.by_path), found.unreadable) == ({}, True)
+            for write in (
+                lambda: put_trusted(home, trusted(path), mark="n"),
+                lambda: drop_trusted(home, str(path), mark="o"),
+            ):
+                with pytest.raises(RosterError, match="Permission denied; this trusts nothing"):
+                    write()
+            (home / "trust.toml").chmod(0o600)
+            assert (home / "trust.toml").read_bytes() == before
+            return "kept"
+
+        assert said_by_nobody(work) == "kept"

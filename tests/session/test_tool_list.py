@@ -123,6 +123,17 @@ def test_a_directory_with_tools_in_it_is_validated_whole(tmp_path: Path) -> None
     )
 
 
+def test_two_files_of_one_name_are_a_fault(tmp_path: Path) -> None:
+    """[T2-61, P-14] Only one of them would be offered."""
+    tool(tmp_path, "good")
+    same = (tmp_path / "tools" / "good.toml").read_text("utf-8")
+    put(tmp_path / "tools" / "twin.toml", same)
+    lines, passed = validated(tmp_path)
+    assert not passed
+    where = f"{tmp_path}/tools"
+    assert lines[0] == f"{where}/twin.toml: the name good is taken by {where}/good.toml"
+
+
 def test_a_folder_of_tool_files_is_validated_too(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     tool(tmp_path / "x")

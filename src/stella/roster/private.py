@@ -28,8 +28,8 @@ from stella.roster.scope import naming
 
 _ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _MODE: Final = 0o600
-_NO_FILE: Final = frozenset({errno.ELOOP, errno.ENXIO, errno.ENOTDIR})
-"""What opening says of a link, of a socket and of a file in place of a directory."""
+_NO_FILE: Final = frozenset({errno.ENXIO, errno.ENOTDIR})
+"""What opening says of a socket and of a file in place of a directory."""
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -62,6 +62,8 @@ def read_private(home: Path, path: Path, most: int) -> Private | None:
         except FileNotFoundError:
             return None
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise RosterError("a symbolic link, which is not followed here") from error
             kind = RosterError if error.errno in _NO_FILE else Unreadable
             raise kind(error.strerror or str(error)) from error
         found = os.fstat(file)

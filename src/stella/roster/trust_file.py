@@ -27,6 +27,7 @@ from stella.escape import visible
 from stella.roster.items import Items
 from stella.roster.items import digest_of
 from stella.roster.lock import accepted_at
+from stella.roster.private import Unreadable
 from stella.roster.private import read_private
 from stella.roster.private import write_private
 from stella.roster.scope import claimed
@@ -82,13 +83,15 @@ class _File(
 class TrustFile:
     """What the file says: records by path, all tables as they stand, and what is to be told.
 
-    `damaged` is true for a file that is there and cannot be used at all.
+    `damaged` is true for a file that is there and cannot be used at all; `unreadable` when the
+    system did not give its bytes, so that nobody writes in place of what they did not see.
     """
 
     by_path: Mapping[str, Trusted]
     tables: tuple[dict[str, Any], ...] = ()
     notices: tuple[str, ...] = ()
     damaged: bool = False
+    unreadable: bool = False
 
 
 def path_text(workspace: Path) -> str:
@@ -117,6 +120,8 @@ def read_trust_file(home: Path) -> TrustFile:
         if found is None:
             return TrustFile(by_path={})
         file = codec.decode(_File, codec.parse_toml(found.data.decode()))
+    except Unreadable as error:
+        return TrustFile(by_path={}, notices=(_notice(home, str(error)),), unreadable=True)
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
         said = _notice(home, f"{error}; the file is kept for repair")
         return TrustFile(by_path={}, notices=(said,), damaged=True)
@@ -131,6 +136,8 @@ def put_trusted(home: Path, record: Trusted, *, mark: str) -> str | None:
     """
     with claimed(home, _KEY, "what is trusted"):
         old = read_trust_file(home)
+        if old.unreadable:
+            raise RosterError(old.notices[0])
         others = (table for table in old.tables if table.get("path") != record.path)
         _write(home, (*others, codec.plain(record)), mark, damaged=old.damaged)
     if not old.damaged:
@@ -146,7 +153,7 @@ def drop_trusted(home: Path, path: str, *, mark: str) -> bool:
     """
     with claimed(home, _KEY, "what is trusted"):
         old = read_trust_file(home)
-        if old.damaged:
+        if old.damaged or old.unreadable:
             raise RosterError(old.notices[0])
         left = tuple(table for table in old.tables if table.get("path") != path)
         if len(left) == len(old.tables):

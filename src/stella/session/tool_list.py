@@ -84,6 +84,12 @@ def validated(directory: Path) -> tuple[tuple[str, ...], bool]:
         return visible(str(directory / (told.path if whole else told.path.partition("/")[2])))
 
     faults = [f"{place(each)}: {each.says}" for each in found.faults if _is_tool(each)]
+    first: dict[str, str] = {}
+    for each in found.content.tools:
+        path, name = Told(path=each.path, says=""), each.value.name
+        if name in first:
+            faults.append(f"{place(path)}: the name {name} is taken by {first[name]}")
+        first.setdefault(name, place(path))
     notes = [f"{place(each)}: note: {each.says}" for each in found.notes if _is_tool(each)]
     sound = counted(len(found.content.tools), "sound tool file")
     total = f"{visible(str(directory))}: {sound}, {counted(len(faults), 'fault')}"
