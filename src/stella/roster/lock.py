@@ -19,12 +19,12 @@ import tomli_w
 
 from stella import codec
 from stella import limits
-from stella.codec import Refused
 from stella.codec import Word
 from stella.consent.answer import digest_of
 from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
+from stella.roster.entries import by_key
 from stella.roster.private import Unreadable
 from stella.roster.private import come_back
 from stella.roster.private import contents_of
@@ -212,27 +212,15 @@ def seen(tier: Tier) -> Records:
 
 
 def _sorted_out(tier: Tier, tables: tuple[dict[str, Any], ...]) -> Records:
-    by_name: dict[str, Record] = {}
-    notices: list[str] = []
-    twice: set[str] = set()
-    for number, table in enumerate(tables, 1):
-        try:
-            record = codec.decode(Record, table)
-        except Refused as error:
-            notices.append(_notice(tier, f"[[plugin]] entry {number}: {error}"))
-            continue
-        if (record.accepted_by is AcceptedBy.ENV) is not tier.by_variable:
-            # Neither kind ever stands in for the other.
-            wrong = f"made by {record.accepted_by.value}, which belongs into another file"
-            notices.append(_notice(tier, f"[[plugin]] entry {number}: {wrong}"))
-            continue
-        if record.name in by_name:
-            twice.add(record.name)
-        by_name[record.name] = record
-    for name in sorted(twice):
-        del by_name[name]
-        notices.append(_notice(tier, f'"{visible(name)}" has two records, so it has none'))
-    return Records(by_name=by_name, tables=tables, notices=tuple(notices))
+    def wrong(record: Record) -> str | None:
+        # Neither kind ever stands in for the other.
+        if (record.accepted_by is AcceptedBy.ENV) is tier.by_variable:
+            return None
+        return f"made by {record.accepted_by.value}, which belongs into another file"
+
+    found, said = by_key(tables, Record, lambda each: each.name, called="plugin", wrong=wrong)
+    notices = tuple(_notice(tier, line) for line in said)
+    return Records(by_name=found, tables=tables, notices=notices)
 
 
 def _notice(tier: Tier, why: str) -> str:

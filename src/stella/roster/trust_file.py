@@ -19,11 +19,11 @@ import tomli_w
 
 from stella import codec
 from stella import limits
-from stella.codec import Refused
 from stella.codec import Word
 from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
+from stella.roster.entries import by_key
 from stella.roster.items import Items
 from stella.roster.items import digest_of
 from stella.roster.lock import accepted_at
@@ -125,7 +125,9 @@ def read_trust_file(home: Path) -> TrustFile:
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
         said = _notice(home, f"{error}; the file is kept for repair")
         return TrustFile(by_path={}, notices=(said,), damaged=True)
-    return _sorted_out(home, file.workspace)
+    records, wrong = by_key(file.workspace, Trusted, lambda each: each.path, called="workspace")
+    notices = tuple(_notice(home, line) for line in wrong)
+    return TrustFile(by_path=records, tables=file.workspace, notices=notices)
 
 
 def put_trusted(home: Path, record: Trusted, *, mark: str) -> str | None:
@@ -160,25 +162,6 @@ def drop_trusted(home: Path, path: str, *, mark: str) -> bool:
             return False
         _write(home, left, mark, damaged=False)
     return True
-
-
-def _sorted_out(home: Path, tables: tuple[dict[str, Any], ...]) -> TrustFile:
-    by_path: dict[str, Trusted] = {}
-    notices: list[str] = []
-    twice: set[str] = set()
-    for number, table in enumerate(tables, 1):
-        try:
-            record = codec.decode(Trusted, table)
-        except Refused as error:
-            notices.append(_notice(home, f"[[workspace]] entry {number}: {error}"))
-            continue
-        if record.path in by_path:
-            twice.add(record.path)
-        by_path[record.path] = record
-    for path in sorted(twice):
-        del by_path[path]
-        notices.append(_notice(home, f'"{visible(path)}" has two records, so it has none'))
-    return TrustFile(by_path=by_path, tables=tables, notices=tuple(notices))
 
 
 def _notice(home: Path, why: str) -> str:

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from stella.cli.commands.plugin_change import COMMANDS
-from stella.cli.commands.plugin_change import WORKSPACE
 from stella.cli.here import looked_at
 from stella.cli.here import standing_in
 from stella.cli.main import Group
+from stella.cli.options import WORKSPACE
 from stella.cli.page import document
 from stella.cli.page import result
 from stella.cli.page import tell

@@ -16,6 +16,7 @@ import click
 
 from stella.cli.here import refuse_session
 from stella.cli.here import standing_in
+from stella.cli.options import WORKSPACE
 from stella.cli.page import reminder
 from stella.cli.page import result
 from stella.cli.page import tell
@@ -53,8 +54,6 @@ from stella.settings.sections import SETTABLE
 from stella.wire.points import Call
 
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
-
-WORKSPACE = click.option("--workspace", metavar="DIR", help="Root of the work.")
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _YES = click.option(

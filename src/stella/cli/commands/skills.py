@@ -7,13 +7,12 @@ import click
 
 from stella.cli.here import looked_at
 from stella.cli.main import Group
+from stella.cli.options import WORKSPACE
 from stella.cli.page import document
 from stella.cli.page import result
 from stella.session.skill_list import list_json
 from stella.session.skill_list import list_lines
 from stella.session.skill_list import rows
-
-_WORKSPACE = click.option("--workspace", metavar="DIR", help="Root of the work.")
 
 
 @click.group(cls=Group, name="skills", help="Look at the skills a session has.")
@@ -23,7 +22,7 @@ def command() -> None:
 
 @command.command(name="list", help="List every skill, and why one is not used.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON array.")
-@_WORKSPACE
+@WORKSPACE
 def list_(*, as_json: bool, workspace: str | None) -> None:
     """Print the skills by origin; notices go to standard error."""
     here = looked_at(workspace)

@@ -10,6 +10,7 @@ import click
 from stella.cli.here import looked_at
 from stella.cli.here import standing_in
 from stella.cli.main import Group
+from stella.cli.options import WORKSPACE
 from stella.cli.page import document
 from stella.cli.page import result
 from stella.cli.page import tell
@@ -21,8 +22,6 @@ from stella.session.tool_list import rows
 from stella.session.tool_list import validated
 from stella.settings.ambient import ambient
 
-_WORKSPACE = click.option("--workspace", metavar="DIR", help="Root of the work.")
-
 
 @click.group(cls=Group, name="tools", help="Look at the tools a session has.")
 def command() -> None:
@@ -31,7 +30,7 @@ def command() -> None:
 
 @command.command(name="list", help="List every tool, and why one is not offered.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON array.")
-@_WORKSPACE
+@WORKSPACE
 def list_(*, as_json: bool, workspace: str | None) -> None:
     """Print the tools in the order in which they are offered; notices go to standard error."""
     here = looked_at(workspace)
@@ -46,7 +45,7 @@ def list_(*, as_json: bool, workspace: str | None) -> None:
 
 @command.command(help="Look for everything that is wrong with the tool files of DIR.")
 @click.argument("directory", metavar="[DIR]", required=False)
-@_WORKSPACE
+@WORKSPACE
 def validate(directory: str | None, *, workspace: str | None) -> int:
     """Print every fault of every file; return 1 when there is one.
 

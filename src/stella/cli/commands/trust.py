@@ -7,6 +7,7 @@ import click
 
 from stella.cli.here import refuse_session
 from stella.cli.here import standing_in
+from stella.cli.options import WORKSPACE
 from stella.cli.page import reminder
 from stella.cli.page import result
 from stella.cli.page import tell
@@ -41,7 +42,7 @@ _NO_TERMINAL = (
 @click.command(name="trust", help="Show what this workspace would run, and ask whether it may.")
 @click.option("--list", "as_list", is_flag=True, help="Every workspace that was trusted.")
 @click.option("--revoke", "taken_back", is_flag=True, help="Trust this workspace no more.")
-@click.option("--workspace", metavar="DIR", help="Root of the work.")
+@WORKSPACE
 def command(*, as_list: bool, taken_back: bool, workspace: str | None) -> int:
     """Show, ask, record; or list the records, or forget one [I-52, I-57]."""
     if as_list and taken_back:
