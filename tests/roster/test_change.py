@@ -25,6 +25,10 @@ from stella.roster.change import unfinished
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import put as put_record
 from stella.roster.lock import read_records
+from stella.roster.pending import Pending
+from stella.roster.pending import Schema
+from stella.roster.pending import SettingsBefore
+from stella.roster.pending import write_pending
 from stella.roster.remove import remove
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
@@ -463,11 +467,7 @@ def test_settings_that_somebody_changed_meanwhile_are_left_and_told(tmp_path: Pa
     tier = _cut_off(here, "unlink")
     path = here.workspace / "stella.toml"
     path.write_text("# mine alone\n", "utf-8")
-    _, told = mend(here)
-    assert told == (
-        f"{path}: changed by somebody else meanwhile and left as it is; look at what notes may "
-        "have set in it"
-    )
+    assert len(mend(here)) == 1
     assert path.read_text("utf-8") == "# mine alone\n"
     path.write_text(SETTINGS, "utf-8")
     assert state(here) == before
@@ -478,6 +478,35 @@ def test_settings_that_somebody_changed_meanwhile_are_left_and_told(tmp_path: Pa
     assert len(mend(here)) == 2
     assert path.is_dir()
     assert [each.name for each in tier.path.iterdir()] == ["notes"]
+
+
+@pytest.mark.behaviour("I-37.edited")
+def test_what_a_change_had_set_goes_back_although_somebody_edited_the_file(tmp_path: Path) -> None:
+    """[I-37, I-23, Q-12] Else the next install takes the plugin's value for the person's."""
+    here = _begun(tmp_path)
+    tier = here.tier(Scope.PROJECT)
+    path = here.workspace / "stella.toml"
+    text = "[ui]\ntheme = 'default'\nlive = false\n"
+    path.write_text(text, "utf-8")
+    old = read_target(tier)
+    new = Target(text='[ui]\ntheme = "plain"\nlive = true\n', mode=old.mode)
+    settings = SettingsBefore(text=old.text, mode=old.mode, written=new.digest, after=new.text)
+    note = Pending(schema=Schema.V1, name="skin", mark="m", moves=(), settings=settings)
+    for edited, back, left in (
+        (f"{new.text}# mine\n", f"{text}# mine\n", ""),
+        ('[ui]\ntheme = "plain"\nlive = 3\n', "[ui]\ntheme = 'default'\nlive = 3\n", "ui.live"),
+    ):
+        write_pending(tier, note)
+        path.write_text(edited, "utf-8")
+        told = mend(here)
+        assert path.read_text("utf-8") == back
+        assert [line.partition("meanwhile; ")[2].partition(" not put")[0] for line in told[1:]] == (
+            [left] if left else []
+        )
+    write_pending(tier, note)
+    path.unlink()
+    assert "ui.theme, ui.live not put back" in mend(here)[1]
+    assert not path.exists()
 
 
 def test_of_a_tier_that_is_gone_nothing_is_moved_back(tmp_path: Path) -> None:

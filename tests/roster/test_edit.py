@@ -141,3 +141,13 @@ def test_what_the_editor_cannot_read_is_refused() -> None:
     """I-22: TOML that its reader of formats does not know is not touched."""
     with pytest.raises(RosterError, match="cannot be changed without touching more"):
         set_key("[[ui.x]]\n[ui]\n[ui.x.y]\n", "ui", "theme", "plain")
+
+
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_a_boolean_of_the_persons_is_changed_and_comes_back_as_it_was(value: str) -> None:
+    """[I-22, I-23] The editor has a kind of its own for every value but this one."""
+    text = f"[ui]\nlive = {value}  # mine\n"
+    changed, prior = set_key(text, "ui", "live", value != "true")
+    assert tree_of(changed) == {"ui": {"live": value != "true"}}
+    assert prior.value == value
+    assert restore_key(changed, "ui", "live", prior) == text

@@ -12,26 +12,26 @@ from contextlib import contextmanager
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from stella import codec
-from stella import limits
-from stella.codec import Word
 from stella.errors import RosterError
 from stella.errors import ShapeError
+from stella.escape import brief
 from stella.escape import visible
 from stella.files import tree
 from stella.files.delete import delete
 from stella.files.delete import is_directory
-from stella.files.write import READ
 from stella.files.write import sync_directory
-from stella.files.write import write_atomic
 from stella.roster import lock
-from stella.roster.lock import digest
 from stella.roster.name import name_fault
+from stella.roster.pending import Moved
+from stella.roster.pending import Pending
+from stella.roster.pending import Schema
+from stella.roster.pending import SettingsBefore
+from stella.roster.pending import pending_path
+from stella.roster.pending import read_pending
+from stella.roster.pending import records_before
+from stella.roster.pending import write_pending
 from stella.roster.private import clear_temporary
 from stella.roster.scope import CONSENT
 from stella.roster.scope import Places
@@ -49,15 +49,6 @@ from stella.roster.target import write_target
 STAGING: Final = ".staging-"
 REMOVING: Final = ".removing-"
 OLD: Final = ".old-"
-
-_MODE: Final = 0o600
-_ENDING: Final = ".change.json"
-_ESCAPED: Final = 6
-"""How many bytes of JSON one byte of a text can become."""
-_FILES_OF_RECORDS: Final = 2
-_NOTE_BYTES: Final = (
-    _ESCAPED * (_FILES_OF_RECORDS * limits.LOCK_BYTES + limits.SETTINGS_BYTES) + limits.MIB
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,48 +74,6 @@ class Change:
     records: tuple[tuple[Tier, bytes], ...] = ()
 
 
-class _Schema(Word):
-    V1 = "plugin-change/v1"
-
-
-class _Moved(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A rename and what it moves, so that nothing else is ever moved back."""
-
-    before: str
-    after: str
-    device: int
-    inode: int
-
-
-class _File(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
-):
-    """A file before the change, and the digest of what comes in its place."""
-
-    text: str | None = None
-    mode: int
-    written: str
-
-
-class _RecordFile(_File, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A file of records; `by_variable` says which of a tier's two it is [Q-3]."""
-
-    by_variable: bool = False
-
-
-class _Note(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
-):
-    """How to take a change back."""
-
-    schema: _Schema
-    name: str
-    mark: str
-    moves: tuple[_Moved, ...]
-    settings: _File | None = None
-    records: tuple[_RecordFile, ...] = ()
-
-
 def mend(places: Places) -> tuple[str, ...]:
     """Undo what a crash left half done in either tier; return what was done, for people [Q-12].
 
@@ -144,7 +93,7 @@ def unfinished(tier: Tier) -> tuple[str, ...]:
     Nothing is written, and what cannot be read is nothing.
     """
     notices: list[str] = []
-    if os.path.lexists(_note_path(tier)):
+    if os.path.lexists(pending_path(tier)):
         notices.append(
             f"{visible(str(tier.path))}: a change of it has begun and not ended; if no other "
             "stella command is at work, the next one that changes plugins undoes it"
@@ -248,9 +197,9 @@ def _returned(tier: Tier, directory: int, old: str) -> bool:
 
 def _take_back(tier: Tier) -> tuple[str, ...]:
     """Undo the change that has begun and not ended, if there is one; return what was done."""
-    path = _note_path(tier)
+    path = pending_path(tier)
     try:
-        note = _read_note(path)
+        note = read_pending(path)
     except (ShapeError, OSError) as error:
         with kept(tier.home, CONSENT) as directory, naming(path):
             os.rename(path.name, f"{path.name}.damaged", src_dir_fd=directory, dst_dir_fd=directory)
@@ -262,11 +211,8 @@ def _take_back(tier: Tier) -> tuple[str, ...]:
         before = None if record.text is None else record.text.encode()
         kind = tier.apart if record.by_variable else tier
         lock.put_back(kind, before, record.written, mark=note.mark)
-    if note.settings is not None and not _settings_back(tier, note.settings, note.mark):
-        told.append(
-            f"{visible(str(tier.settings_path))}: changed by somebody else meanwhile and left as "
-            f"it is; look at what {visible(note.name)} may have set in it"
-        )
+    if note.settings is not None:
+        told += _settings_back(tier, note, note.settings)
     with entered(tier, make=False) as directory:
         for move in reversed(note.moves if directory is not None else ()):
             here, there = _system(move.before), _system(move.after)
@@ -277,26 +223,42 @@ def _take_back(tier: Tier) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _about(note: _Note) -> str:
+def _about(note: Pending) -> str:
     return f"what a command had begun to change about {visible(note.name)}"
 
 
-def _settings_back(tier: Tier, before: _File, mark: str) -> bool:
+def _settings_back(tier: Tier, note: Pending, before: SettingsBefore) -> Iterator[str]:
+    """Put the settings back and yield what there is to tell of it.
+
+    Somebody's own changes stay; only what still stands as the change left it goes back [I-23].
+    """
+    where = visible(str(tier.settings_path))
+    by_hand = f"look at what {visible(note.name)} may have set in it"
     try:
         now = read_target(tier)
-    except RosterError:
-        return False
+        old, left = _taken_back(before, now)
+    except RosterError as error:
+        yield f"{where}: left as it is, since {error}; {by_hand}"
+        return
+    if old != now:
+        write_target(tier, old.text, old.mode, mark=f"{note.mark}-back")
+    if left:
+        keys = ", ".join(map(brief, left))
+        yield f"{where}: changed by somebody else meanwhile; {keys} not put back; {by_hand}"
+
+
+def _taken_back(before: SettingsBefore, now: Target) -> tuple[Target, tuple[str, ...]]:
+    """Return the settings without the change, and the keys that somebody changed since."""
+    from stella.roster.rebase import rebased  # noqa: PLC0415  # most repairs change no settings
+
     old = Target(text=before.text, mode=before.mode)
     if now.digest == old.digest:
-        return True
-    if now.digest != before.written:
-        return False
-    write_target(tier, old.text, old.mode, mark=f"{mark}-back")
-    return True
-
-
-def _note_path(tier: Tier) -> Path:
-    return tier.home / CONSENT / f"{tier.key}{_ENDING}"
+        return now, ()
+    if now.digest == before.written:
+        return old, ()
+    done = rebased(before.text or "", before.after or "", now.text or "")
+    text = done.text if done.text or now.text is not None else None
+    return Target(text=text, mode=now.mode), done.left
 
 
 def _note(tier: Tier, change: Change, directory: int | None) -> None:
@@ -307,45 +269,25 @@ def _note(tier: Tier, change: Change, directory: int | None) -> None:
             raise RosterError(f"{visible(str(tier.path / move.before))}: is not there any more")
         device, inode = found
         before, after = _kept(move.before), _kept(move.after)
-        moves.append(_Moved(before=before, after=after, device=device, inode=inode))
+        moves.append(Moved(before=before, after=after, device=device, inode=inode))
     settings = None
     if change.settings is not None:
         old, new = change.settings
-        settings = _File(text=old.text, mode=old.mode, written=new.digest)
-    note = _Note(
-        schema=_Schema.V1,
+        settings = SettingsBefore(text=old.text, mode=old.mode, written=new.digest, after=new.text)
+    note = Pending(
+        schema=Schema.V1,
         name=change.name,
         mark=change.mark,
         moves=tuple(moves),
         settings=settings,
-        records=tuple(_recorded(kind, data) for kind, data in change.records),
+        records=tuple(records_before(kind, data) for kind, data in change.records),
     )
-    path = _note_path(tier)
-    with kept(tier.home, CONSENT) as home, naming(path):
-        token = f"{tier.key}-{change.mark}"
-        write_atomic(home, path.name, codec.encode(note), _MODE, token=token)
-
-
-def _recorded(kind: Tier, data: bytes) -> _RecordFile:
-    """Return how to put back a file of records that is to become `data`."""
-    before, text = lock.contents(kind), None
-    with suppress(UnicodeDecodeError):  # what is no text is put aside whole
-        text = None if before is None else before.decode()
-    return _RecordFile(text=text, mode=_MODE, written=digest(data), by_variable=kind.by_variable)
-
-
-def _read_note(path: Path) -> _Note | None:
-    try:
-        file = os.open(path, READ)
-    except FileNotFoundError:
-        return None
-    with tree.held(file):
-        return codec.read(_Note, tree.content(file, _NOTE_BYTES))
+    write_pending(tier, note)
 
 
 def _end(tier: Tier) -> None:
     """Let the change hold, or be forgotten once it is undone."""
-    path = _note_path(tier)
+    path = pending_path(tier)
     with kept(tier.home, CONSENT) as directory, naming(path):
         with suppress(FileNotFoundError):
             os.unlink(path.name, dir_fd=directory)

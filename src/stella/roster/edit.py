@@ -14,6 +14,7 @@ from typing import Any
 from typing import Final
 
 import tomlkit
+from tomlkit.container import Container
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Item
 from tomlkit.items import Key
@@ -75,7 +76,7 @@ def set_key(text: str, section: str, key: str, value: object) -> tuple[str, Prio
         return _checked(text, f"{text}{gap}{line}", meant), Prior(value=None, created=section)
     with _sure():
         document = tomlkit.parse(text)
-        prior = document[section][key].as_string() if key in table else None
+        prior = _text(document[section][key]) if key in table else None
         document[section][key] = tomlkit.item(value)
         after = document.as_string()
     return _checked(text, after, meant), Prior(value=prior, created=None)
@@ -156,9 +157,15 @@ def _item(text: str) -> Item:
     if tree_of(whole).keys() != {_ALONE}:
         raise RosterError("the value that was recorded is not one TOML value")
     item = tomlkit.parse(whole)[_ALONE]
-    if isinstance(item, Item) and item.as_string() == text:
-        return item
+    if _text(item) == text:
+        kept: Item = tomlkit.item(item)
+        return kept
     raise RosterError("the value that was recorded is not one TOML value")
+
+
+def _text(value: object) -> str:
+    """Return a value of the editor's as it stands there; for a boolean it gives a plain one."""
+    return value.as_string() if isinstance(value, (Item, Container)) else _written(value)
 
 
 def _written(value: object) -> str:
