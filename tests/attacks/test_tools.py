@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from stella.content.approvals import Schema
 from tests.making.content import put
 from tests.making.ends import PATIENCE
 from tests.making.ends import STUBBORN
@@ -20,6 +21,9 @@ from tests.making.ends import Place
 from tests.making.ends import asks
 from tests.making.ends import place
 from tests.making.ends import says
+from tests.making.records import granting
+from tests.making.records import guarded
+from tests.making.records import rules_file
 from tests.making.watched import watched
 
 TOOL: Final = """\
@@ -88,6 +92,29 @@ def test_with_the_yes_it_runs(where: Place, package: Path, flag: Path) -> None:
     where.install(package)
     assert "ok" in called(where)
     assert flag.exists()
+
+
+@pytest.mark.behaviour("P-65.script")
+@pytest.mark.parametrize("path", ["vault/k", "alias/k", "../work/vault/k", "{root}/vault/k"])
+@pytest.mark.parametrize("armed", [True, False])
+def test_a_path_that_a_person_guards_is_guarded_in_a_script_tool(
+    where: Place, package: Path, flag: Path, path: str, *, armed: bool
+) -> None:
+    """[P-65, A-14] However the call spells it, under whatever name, at whatever depth."""
+    table = guarded("vault", enforcement={"guard_tool": "*", "guard_deny_path": "vault/*"})
+    put(where.home / "rules/r.toml", rules_file(table).decode())
+    if armed:
+        digest = granting(Schema.APPROVALS, table).grant[0].record_hash
+        grant = f'[[grant]]\nlineage_id = "vault"\nrecord_hash = "{digest}"\n'
+        put(where.home / "rules/approved.toml", f'schema = "rule-approvals/v1"\n{grant}')
+    put(where.root / "vault/k", "s3")
+    (where.root / "alias").symlink_to("vault")
+    schema = '[input_schema]\ntype = "object"\n'
+    put(package / "tools/mend.toml", f"{TOOL}{schema}")
+    where.install(package)
+    where.scripted(asks("mend", what=[{"deep": path.format(root=where.root)}]), says())
+    assert where.run("--permissions", "all").code == 0
+    assert flag.exists() is not armed
 
 
 def adds_a_tool(there: Path) -> None:

@@ -74,15 +74,16 @@ def test_of_one_lineage_an_owner_has_one_record_and_of_two_plugins_the_first_by_
 
 @pytest.mark.behaviour("P-50")
 def test_a_blocked_or_inactive_record_does_not_steer_and_stays_visible() -> None:
-    """[P-50] With its reason; one that was taken back on purpose is no notice."""
+    """[P-50] With its reason, also one that was taken back on purpose."""
     found = governed([record("a", "x\ny"), record("b", status="retracted"), record("c")])
     assert steers(found) == [("user", "c")]
     assert {each.record.lineage_id: each.reason for each in found.idle} == {
         "a": "its statement has several lines",
         "b": "it is retracted",
     }
-    (notice,) = found.notices
-    assert notice.startswith("the person's record a (~/rules/a.toml): it does not steer: its stat")
+    blocked, gone = found.notices
+    assert blocked.startswith("the person's record a (~/rules/a.toml): it does not steer: its stat")
+    assert gone == "the person's record b (~/rules/a.toml): it does not steer: it is retracted"
 
 
 @pytest.mark.behaviour("P-62")

@@ -2,12 +2,16 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
+from shutil import rmtree
 
 import pytest
 
 from stella.errors import NotInstalled
 from stella.errors import PackageRefused
+from stella.errors import RosterError
 from stella.roster.accept import Anew
 from stella.roster.accept import Standing
 from stella.roster.accept import accept
@@ -15,6 +19,7 @@ from stella.roster.drift import UNNAMED
 from stella.roster.install import Declined
 from stella.roster.install import Proposal
 from stella.roster.install import Question
+from stella.roster.install import install
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import read_records
 from stella.roster.plugin import State
@@ -70,7 +75,7 @@ def _directory(root: Path) -> None:
         (_added, ("added more.py",)),
         (_removed, ("removed main.py",)),
         (_mode, (UNNAMED,)),
-        (_directory, (UNNAMED,)),
+        (_directory, (f"{UNNAMED}; no accepted file lies in empty",)),
     ],
 )
 @pytest.mark.parametrize("scope", Scope)
@@ -280,3 +285,44 @@ def test_settings_are_not_changed_and_new_ones_are_named(tmp_path: Path) -> None
     )
     assert (here.workspace / "stella.toml").read_bytes() == before
     assert state(here, "skin") is State.OK
+
+
+@pytest.mark.behaviour("I-26.anchor")
+def test_a_workspace_that_took_the_place_of_the_one_asked_about_gets_nothing(
+    tmp_path: Path,
+) -> None:
+    """[I-26, A22] By install and by accept: a yes is about one directory, not about its path."""
+    here = settled(tmp_path)
+    aside = here.workspace.with_name("aside")
+
+    def swapped(_: Proposal) -> AcceptedBy:
+        here.workspace.rename(aside)
+        copytree(aside, here.workspace)
+        return AcceptedBy.TTY
+
+    wanted = replace(wish(tmp_path, here), source=notes(tmp_path / "source"))
+    with pytest.raises(RosterError, match=r"took the place of .* nothing was installed"):
+        install(wanted, swapped, HandClock())
+    assert list(here.workspace.rglob("plugin.toml")) == []
+    rmtree(aside)
+    there = here.workspace / ".stella" / "plugins" / "notes"
+    notes(there)
+    with pytest.raises(RosterError, match=r"took the place of .* nothing was accepted"):
+        accepted(here, "notes", swapped)
+    assert state(here, "notes") is State.NOT_ACCEPTED
+
+
+@pytest.mark.behaviour("I-33.waiting")
+def test_a_copy_nobody_accepted_is_meant_only_when_it_is_named(tmp_path: Path) -> None:
+    """[I-33, A-70] As in a session: being there is not enough to take the person's place."""
+    here = settled(tmp_path)
+    own = put(notes(tmp_path / "source"), here, Scope.USER)
+    _byte(own.directory)
+    there = notes(here.workspace / ".stella" / "plugins" / "notes")
+    found = accepted(here, "notes")
+    assert isinstance(found, Anew)
+    assert found.directory == own.directory
+    other = accept("notes", wish(tmp_path, here), yes, HandClock(), scope=Scope.PROJECT)
+    assert isinstance(other, Anew)
+    assert other.directory == there
+    assert read_roster(here, None).plugin("notes").directory == there

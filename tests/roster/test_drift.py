@@ -150,7 +150,15 @@ def test_a_change_the_record_cannot_name_is_seen_all_the_same(
     """I-28: the record keeps neither modes nor directories, the digest does."""
     found = drifted(tmp_path, change)
     assert found.paths == ()
-    assert found.why == "a mode or a directory is not as it was"
+    assert found.why is not None
+    assert found.why.partition("; ")[0] == "a mode or a directory is not as it was"
+
+
+def test_a_directory_without_an_accepted_file_is_named(tmp_path: Path) -> None:
+    """[I-31] The record knows no directories, so the ones that no file of it explains are told."""
+    found = drifted(tmp_path, lambda root: (root / "bin" / "new").mkdir())
+    assert found.why is not None
+    assert found.why.endswith("; no accepted file lies in bin/new, empty")
 
 
 def test_a_git_directory_that_appears_is_a_change(tmp_path: Path) -> None:

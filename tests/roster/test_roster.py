@@ -227,7 +227,8 @@ def test_a_copy_nobody_accepted_takes_the_place_of_none_that_the_person_did(
     (told,) = roster.told
     assert told == (
         f"notes: the copy of the user scope at {user.directory} is used; the one of the project "
-        f"scope at {project} is not, because nobody accepted it here; {roster.waiting[0].way_out}"
+        f"scope at {project} is not, because nobody accepted it here; to use that one: "
+        "`stella plugin accept notes --scope project`"
     )
     by_variable = read_roster(here, None, by_variable=True)
     assert by_variable.plugin("notes").directory == project

@@ -230,6 +230,7 @@ def test_all_that_nobody_accepted_is_one_notice(tmp_path: Path) -> None:
         ("not accepted", "not_accepted"),
         ("changed", "not_accepted"),
         ("faulty", "not_accepted"),
+        ("waiting", "not_accepted"),
     ],
 )
 def test_a_session_that_requires_all_is_refused_for_what_would_not_run(
@@ -245,6 +246,10 @@ def test_a_session_that_requires_all_is_refused_for_what_would_not_run(
     if kind == "off":
         given = replace(given, switched=Off(person=frozenset({"guard"})))
     if kind == "not accepted":
+        hooking(plugins / "guard", "", "TurnEnd")
+    if kind == "waiting":
+        source = hooking(tmp_path / "guard", "", "TurnEnd")
+        installed(given.workspace, given.home, source, Scope.USER)
         hooking(plugins / "guard", "", "TurnEnd")
     if kind == "faulty":
         hooking(plugins / "guard", "", "TurnEnd")

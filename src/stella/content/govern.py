@@ -341,8 +341,8 @@ def _first(whose: str, lines: list[str]) -> Iterator[str]:
 
 
 def _tellable(each: Standing) -> Iterator[str]:
-    """Yield why a record is idle, unless that is what its author wanted, and its warnings."""
-    warnings = [found.text for found in each.findings if found.level is Level.WARNING]
+    """Yield why a record is idle [P-50], and the warnings about one that its author left active."""
+    if each.reason is not None:
+        yield f"it does not steer: {each.reason}"
     if each.reason is None or each.record.active:
-        yield from [f"it does not steer: {each.reason}"] if each.reason is not None else []
-        yield from warnings
+        yield from (found.text for found in each.findings if found.level is Level.WARNING)

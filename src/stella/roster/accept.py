@@ -72,11 +72,12 @@ def accept(
     """Accept the installed plugin `name` when the person says yes to what `ask` is given [I-33].
 
     Of two copies it is the one a session uses, unless `scope` says which. Of `wish` only the
-    surroundings count. Raises `NotInstalled`,
-    `PackageRefused` for what could not be installed either, and `RosterError`.
+    surroundings count. Raises `NotInstalled`, `PackageRefused` for what could not be installed
+    either, and `RosterError`.
     """
     mend(wish.places)
     tier, directory = _where(name, wish.places, scope)
+    anchor = lock.place_of(tier)
     here = replace(wish, source=directory, scope=tier.scope)
     with _naming(directory), tree.opened(directory) as root:
         package, proposal = _prepared(root, here, name)
@@ -91,6 +92,7 @@ def accept(
     source = path if before is None else before.source
     record = recorded(proposal, package, accepted, clock, source)
     with changing(tier), _naming(directory):
+        lock.refuse_other(tier, anchor)
         _refuse_changed(tier, directory, package)
         records = ((tier, lock.with_record(tier, record)),)
         carry_out(tier, Change(name=name, mark=token(clock), records=records))
@@ -98,18 +100,26 @@ def accept(
 
 
 def _where(name: str, places: Places, scope: Scope | None) -> tuple[Tier, Path]:
-    """Return the copy that is meant: the last one that declares the name, as in the roster."""
-    for tier in places.tiers:
-        if scope not in (None, tier.scope):
-            continue
-        with entered(tier, make=False) as directory:
-            found, _ = shelf(tier, directory)
-        of_name = [each.directory for each in found if each.declared == name]
-        # One that says nothing of its name is told what is wrong with it.
-        mute = [each.directory for each in found if each.directory.name == name]
-        for path in (*reversed(of_name), *mute):
-            return tier, path
-    raise NotInstalled(missing(name, places))
+    """Return the copy that is meant: in a tier the last that declares the name [I-41]."""
+    found = [
+        (tier, path)
+        for tier in places.tiers
+        if scope in (None, tier.scope) and (path := _copy(tier, name)) is not None
+    ]
+    if not found:
+        raise NotInstalled(missing(name, places))
+    # As in the roster, being there does not take the place of one that the person accepted.
+    known = [each for each in found if name in read_records(each[0]).by_name]
+    return (known or found)[0]
+
+
+def _copy(tier: Tier, name: str) -> Path | None:
+    with entered(tier, make=False) as directory:
+        found, _ = shelf(tier, directory)
+    of_name = [each.directory for each in found if each.declared == name]
+    # One that says nothing of its name is told what is wrong with it.
+    mute = [each.directory for each in found if each.directory.name == name]
+    return next((path for path in (*reversed(of_name), *mute)), None)
 
 
 def _prepared(root: int, wish: Wish, name: str) -> tuple[Package, Proposal]:

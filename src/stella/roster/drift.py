@@ -9,6 +9,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Final
 from typing import assert_never
 
@@ -17,6 +18,7 @@ from stella.consent.difference import difference
 from stella.consent.text import consent_text
 from stella.errors import PackageRefused
 from stella.errors import RosterError
+from stella.escape import listed
 from stella.escape import visible
 from stella.files import tree
 from stella.files.delete import delete
@@ -98,7 +100,7 @@ def check(
     # A folder that was accepted where it stood has the modes of its checkout, not an install's.
     stood = record.accepted_by in (AcceptedBy.TRUST, AcceptedBy.ENV)
     paths = changes(record.files, package, modes=not stood)
-    why = None if paths else UNNAMED
+    why = None if paths else unnamed(record.files, package)
     return Changed(paths=paths, consent=consent, why=why, package=package)
 
 
@@ -194,6 +196,21 @@ def changes(before: Mapping[str, str], package: Package, *, modes: bool = True) 
         elif entry.kind is Kind.FILE and before.get(entry.path) != package.files[entry.path]:
             found[entry.path] = word
     return tuple(f"{found[path]} {visible(path)}" for path in sorted(found, key=os.fsencode))
+
+
+def unnamed(files: Mapping[str, str], package: Package) -> str:
+    """Return what to say of a tree with every accepted file in it that is another all the same.
+
+    A record says nothing of directories and which file may run, so one without a file is named.
+    """
+    held = {str(above) for path in files for above in PurePosixPath(path).parents}
+    bare = [
+        visible(entry.path)
+        for entry in package.entries
+        if entry.kind is Kind.DIRECTORY and entry.path not in held
+    ]
+    where = listed(bare, limits.CHANGED_PATHS_SHOWN)
+    return f"{UNNAMED}; no accepted file lies in {where}" if bare else UNNAMED
 
 
 def first(paths: tuple[str, ...]) -> tuple[str, ...]:

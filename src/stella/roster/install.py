@@ -36,8 +36,8 @@ from stella.roster.configure import Owner
 from stella.roster.configure import Settable
 from stella.roster.configure import configured
 from stella.roster.configure import refuse_settings
-from stella.roster.drift import UNNAMED
 from stella.roster.drift import changes
+from stella.roster.drift import unnamed
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.lock import read_records
@@ -160,6 +160,7 @@ def install(wish: Wish, ask: Ask, clock: Clock) -> Installed | Declined:
     mend(wish.places)
     with ExitStack() as held:
         with _about(wish.source, "nothing was copied"):
+            anchor = lock.place_of(tier)
             root = held.enter_context(tree.opened(wish.source))
             package, proposal = _prepared(root, wish, tier)
             replaced = read_records(tier).by_name.get(proposal.manifest.name)
@@ -177,6 +178,7 @@ def install(wish: Wish, ask: Ask, clock: Clock) -> Installed | Declined:
             settable=wish.settable,
             upgrade=wish.upgrade,
             replaced=replaced,
+            anchor=anchor,
         )
         with _about(wish.source, "nothing was installed"):
             placed = place(root, placing, tier, clock)
@@ -219,7 +221,7 @@ def compared(
     text, files = ("", {}) if before is None else (before.consent_text, before.files)
     changed = changes(files, package)
     if not changed and before is not None and before.digest != package.digest:
-        changed = (UNNAMED,)
+        changed = (unnamed(before.files, package),)
     return replace(
         proposal,
         question=question,

@@ -85,7 +85,7 @@ class _Schema(Word):
     V1 = "plugin-lock/v1"
 
 
-class _Place(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Anchor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which workspace a file is about; all three must match [I-26]."""
 
     path: str
@@ -99,7 +99,7 @@ class _File(
     """The whole file, its records still plain, so that one faulty record hides no other."""
 
     schema: _Schema
-    workspace: _Place | None = None
+    workspace: Anchor | None = None
     plugin: tuple[dict[str, Any], ...] = ()
 
 
@@ -138,7 +138,7 @@ def read_records(tier: Tier) -> Records:
         found = read_private(tier.home, tier.record_path, limits.LOCK_BYTES)
         if found is None:
             return Records(by_name={})
-        here = _place(tier)
+        here = place_of(tier)
         file = codec.decode(_File, codec.parse_toml(found.data.decode()))
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
         notices = (_notice(tier, str(error)),)
@@ -231,7 +231,11 @@ def _notice(tier: Tier, why: str) -> str:
     )
 
 
-def _place(tier: Tier) -> _Place | None:
+def place_of(tier: Tier) -> Anchor | None:
+    """Return which workspace stands at the path of a tier now, None for the person's own tier.
+
+    Raises `RosterError` when the system does not say.
+    """
     if tier.scope is Scope.USER:
         return None
     try:
@@ -239,7 +243,16 @@ def _place(tier: Tier) -> _Place | None:
     except OSError as error:
         raise Unreadable(f"{visible(str(tier.anchor))}: {error.strerror or error}") from error
     path = os.fsencode(tier.anchor).decode(errors="replace")
-    return _Place(path=path, device=found.st_dev, inode=found.st_ino)
+    return Anchor(path=path, device=found.st_dev, inode=found.st_ino)
+
+
+def refuse_other(tier: Tier, anchor: Anchor | None) -> None:
+    """Raise `RosterError` when the workspace is not the one a person was asked about [I-26]."""
+    if place_of(tier) != anchor:
+        where = visible(str(tier.anchor))
+        raise RosterError(
+            f"another directory took the place of {where} while the question was open"
+        )
 
 
 def _rendered(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...]) -> bytes:
@@ -252,7 +265,7 @@ def _rendered(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ..
         *new,
         *(table for table in after if table.get("name") != name),
     )
-    place = _place(tier)
+    place = place_of(tier)
     file: dict[str, Any] = {"schema": _Schema.V1.value}
     if place is not None:
         file["workspace"] = msgspec.structs.asdict(place)

@@ -38,6 +38,7 @@ from stella.roster.configure import Owner
 from stella.roster.configure import Settable
 from stella.roster.configure import configured
 from stella.roster.configure import put_back
+from stella.roster.lock import Anchor
 from stella.roster.lock import Record
 from stella.roster.name import folded
 from stella.roster.scope import Tier
@@ -58,7 +59,8 @@ _DIRECTORY_MODE: Final = 0o755
 class Placing:
     """What is put into a tier: the files, their record, and what they set.
 
-    With `upgrade` it takes the place of the copy whose record is `replaced`.
+    With `upgrade` it takes the place of the copy whose record is `replaced`. `anchor` is the
+    workspace that a person was asked about, None for the person's own tier.
     """
 
     package: Package
@@ -67,6 +69,7 @@ class Placing:
     settable: Settable = field(default_factory=dict)
     upgrade: bool = False
     replaced: Record | None = None
+    anchor: Anchor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +106,7 @@ def place(root: int, placing: Placing, tier: Tier, clock: Clock) -> Placed:
     with changing(tier), entered(tier, make=True) as directory, ExitStack() as undo:
         if directory is None:
             raise RosterError(f"{visible(str(tier.anchor))}: is not there any more")
+        lock.refuse_other(tier, placing.anchor)
         refuse_place(tier, directory, name, upgrade=placing.upgrade)
         if placing.upgrade and lock.read_records(tier).by_name.get(name) != placing.replaced:
             raise RosterError(f"{name}: another command changed it while the question was open")

@@ -158,7 +158,8 @@ def _two(plugin: Plugin, other: Plugin, *, stays: bool) -> str:
         )
     return (
         f"{name}: the copy of the user scope at {there} is used; the one of the project scope at "
-        f"{here} is not, because nobody accepted it here; {plugin.way_out}"
+        f"{here} is not, because nobody accepted it here; to use that one: "
+        f"`stella plugin accept {name} --scope {plugin.scope.value}`"
     )
 
 

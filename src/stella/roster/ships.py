@@ -6,7 +6,6 @@ The one look that install, upgrade, accept, check and every load take.
 from dataclasses import dataclass
 from pathlib import Path
 
-from stella.content.reading import first_of
 from stella.errors import PackageRefused
 from stella.escape import counted
 from stella.escape import visible
@@ -53,10 +52,10 @@ class Ships:
     def lines(self) -> tuple[str, ...]:
         """What is told beside the consent text: warnings, notes, inert files [P-4, P-8]."""
         return (
-            *first_of(f"warning: {each}" for each in self.warnings),
-            *first_of(f"warning: {each}" for each in self.notes),
-            *first_of(f"warning: {each}" for each in self.doubts),
-            *first_of(f"note: {each}" for each in self.inert),
+            *(f"warning: {each}" for each in self.warnings),
+            *(f"warning: {each}" for each in self.notes),
+            *(f"warning: {each}" for each in self.doubts),
+            *(f"note: {each}" for each in self.inert),
         )
 
     @property
