@@ -178,7 +178,8 @@ def read_everything(ground: Field, env: dict[str, str]) -> list[Call]:
     spec = ground.home.parent / "spec.json"
     rows = [(name, str(root), path_in(root), commands(root)) for name, root in ground.places]
     spec.write_text(json.dumps(rows), "utf-8")
-    driver = [sys.executable, "-I", "-c", READ, str(spec), str(ground.base)]
+    # -B: what Python would keep of a module that was never imported before is no command's write.
+    driver = [sys.executable, "-IB", "-c", READ, str(spec), str(ground.base)]
     code, said, calls = counted(driver, env=ground.env() | env, cwd=Path("/"), log=ground.log())
     assert (code, "this is a bug" in said) == (0, False), said[-3000:]
     assert said.rstrip().endswith("THEIRS []"), said[-1000:]
