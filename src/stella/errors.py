@@ -9,7 +9,9 @@ StellaError                     everything we raise on purpose
 │   └── ManifestError           a plugin.toml that must not load
 ├── RosterError                 a plugin cannot be installed, found, used or removed
 │   ├── NotInstalled · NameTaken · PackageRefused · NoTerminal
-│   └── NotAccepted             its bytes are not the ones a person accepted
+│   ├── NotAccepted             its bytes are not the ones a person accepted
+│   ├── Untrusted               the workspace is not trusted, or cannot be
+│   └── Unreadable              the system did not give a file that may be a good one
 ├── PipelineError               the selected plugins cannot run together
 ├── ModelError                  no model can be used
 ├── OutputError                 standard output refused what a command had to say
@@ -116,6 +118,12 @@ class NotAccepted(RosterError):
     """The bytes of a plugin are not the ones a person accepted [I-30]."""
 
     code = "not_accepted"
+
+
+class Untrusted(RosterError):
+    """The workspace is not trusted, or cannot be [I-50, I-55]."""
+
+    code = "trust"
 
 
 class PipelineError(StellaError):

@@ -45,6 +45,8 @@ def visible(text: str) -> str:
 
 def visible_flagged(text: str) -> tuple[str, bool]:
     """Return `visible(text)` and whether anything in it had to be escaped [C-3, C-4]."""
+    if text.isascii() and text.isprintable() and "  " not in text and text == text.strip(" "):
+        return text, False  # what nearly every text is, told without a look at each character
     shown: list[str] = []
     escaped = False
     gap = False

@@ -32,7 +32,7 @@ NEAR_CHARS: Final = 64
 NEAR_CANDIDATES: Final = 64
 NEAR_LOOKUPS: Final = 64
 
-# Package and roster [I-3, I-4, I-31]
+# Package and roster [I-3, I-4, I-29, I-31]
 PLUGIN_NAME_CHARS: Final = 64
 PACKAGE_FILES: Final = 10_000
 PACKAGE_DIRECTORIES: Final = 10_000
@@ -40,10 +40,30 @@ PACKAGE_BYTES: Final = 256 * MIB
 PACKAGE_DEPTH: Final = 32
 PACKAGE_PATH_BYTES: Final = 1024
 CHANGED_PATHS_SHOWN: Final = 20
-CONSENT_BYTES: Final = 64 * KIB
+CONSENT_BYTES: Final = 10 * KIB
 LOCK_BYTES: Final = 4 * MIB
-TIER_PLUGINS: Final = 256
+TIER_PLUGINS: Final = 1000
 TIER_LOCK_SECS: Final = 60
+CACHE_BYTES: Final = 1 * MIB
+CACHE_SETTLED_SECS: Final = 60
+START_READ_BYTES: Final = 4 * MIB
+
+# Skills and records [P-30 to P-52, E-130]
+SKILLS_SELECTED: Final = 5
+SKILL_TOKENS: Final = 400
+SKILLS_TOKENS: Final = 1500
+TOKEN_CHARS: Final = 4
+STATEMENT_CHARS: Final = 600
+GLOB_START_CHARS: Final = 128
+MATCHED_CHARS: Final = 16 * KIB
+PLUGIN_GLOBS: Final = 1000
+RECORDS_CHARS: Final = 16_000
+AGENTS_CHARS: Final = 16_000
+
+# Trust of a workspace [I-52, I-53]
+TRUST_FILES: Final = 2000
+TRUST_BYTES: Final = 32 * MIB
+TRUST_TEXT_BYTES: Final = 256 * KIB
 
 # Processes [T-22 to T-29, T2-42 to T2-44]
 POINT_SECS: Final = 600
@@ -184,3 +204,17 @@ DEMO_SECS: Final = 30
 # Replies [M2-43]
 REPLY_BYTES: Final = 8 * MIB
 REPLY_CALLS: Final = 256
+
+# Content of packages and folders [P-3, P-10, P-18]
+CONTENT_BYTES: Final = 256 * KIB
+CONTENT_ENTRIES: Final = 20_000
+CONTENT_TOTAL_BYTES: Final = 2 * MIB
+TOOL_NAME_CHARS: Final = 64
+TOOL_MS_DEFAULT: Final = 30_000
+TOOL_MS_MAX: Final = 600_000
+SCHEMA_VALUES: Final = 1_000
+SCHEMA_SECS: Final = 10
+SCHEMA_MEMORY: Final = 1024 * MIB
+BUSY_TRIES: Final = 5
+BUSY_MS: Final = 10
+INPUT_VARIABLE_BYTES: Final = 64 * KIB

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 from typing import Final
+from typing import assert_never
 
 import jiter
 
 from stella import limits
 from stella.errors import ShapeError
 from stella.escape import brief
+from stella.toml_bounds import Beyond
+from stella.toml_bounds import Bound
+from stella.toml_bounds import beyond
 
 
 class JsonFault(Enum):
@@ -180,11 +184,27 @@ def _refused(token: JsonFault, message: str) -> Refused:
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the tables of a TOML document, or raise `Refused` with one syntax fault.
 
-    The caller bounds the size first: reading time grows with it.
+    The caller bounds the size first: reading time grows with it, and with nothing else.
     """
+    if (found := beyond(text, limits.JSON_DEPTH)) is not None:
+        raise _refused(*_overreach(text, found))
     try:
         return tomllib.loads(text)
-    except RecursionError as error:
-        raise _refused(JsonFault.TOO_DEEP, "the nesting is too deep to read") from error
     except ValueError as error:
         raise _refused(JsonFault.SYNTAX, str(error)) from error
+
+
+def _overreach(text: str, found: Beyond) -> tuple[JsonFault, str]:
+    line = text.count("\n", 0, found.at) + 1
+    match found.bound:
+        case Bound.NESTED:
+            most = f"more than {limits.JSON_DEPTH} nested lists and tables"
+            return JsonFault.TOO_DEEP, f"{most} (at line {line})"
+        case Bound.PARTS:
+            most = f"at most {limits.JSON_DEPTH} are read"
+            return JsonFault.TOO_DEEP, f"a key of {found.number} parts; {most} (at line {line})"
+        case Bound.DIGITS:
+            long = f"an integer of {found.number} characters"
+            return JsonFault.INTEGER_OUT_OF_RANGE, f"{long} (at line {line})"
+        case _:
+            assert_never(found.bound)

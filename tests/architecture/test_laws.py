@@ -41,6 +41,7 @@ def test_outside_data_enters_by_one_door() -> None:
     assert callers(r"msgspec\.(json|toml|yaml)\.decode|msgspec\.convert") <= {"codec.py"}
 
 
+@pytest.mark.behaviour("H14.door")
 def test_a_child_starts_in_one_place() -> None:
     started = callers(r"subprocess\..*|os\.(fork|forkpty|system|posix_spawn.*|exec.*|spawn.*)")
     assert {path.split("/")[0] for path in started} == {"process"}

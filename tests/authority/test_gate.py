@@ -111,3 +111,37 @@ def test_what_hooks_say_can_refuse_a_call_and_never_lift_a_refusal(
     else:
         assert isinstance(ruling, Denied)
         assert (ruling.cause, ruling.by) == (cause, by)
+
+
+@pytest.mark.parametrize(
+    ("risk", "ceiling", "plugin", "cause"),
+    [
+        (Risk.HIGH, Risk.HIGH, "lint", None),
+        (Risk.DESTRUCTIVE, Risk.HIGH, "lint", "capability"),
+        (Risk.DESTRUCTIVE, Risk.DESTRUCTIVE, "lint", None),
+        (Risk.DESTRUCTIVE, Risk.HIGH, None, None),
+    ],
+)
+def test_a_plugins_tool_is_held_to_what_the_plugin_declares(
+    risk: Risk, ceiling: Risk, plugin: str | None, cause: str | None
+) -> None:
+    """[A-40, A-41, P-20]: a ceiling lets nothing through that the mode refuses."""
+    given = ToolContract(
+        name="tool",
+        description="",
+        input_schema={},
+        read_only=False,
+        risk=risk,
+        provenance=Provenance.DECLARED,
+        plugin=plugin,
+        ceiling=ceiling,
+    )
+    ruling = judge(call_id="t1.c1", contract=given, risk=risk, mode=Mode.ALL)
+    assert (ruling.cause if isinstance(ruling, Denied) else None) == cause
+    assert not allowed(Mode.READ_ONLY, given)
+    if isinstance(ruling, Denied):
+        assert ruling.by == "capability"
+        assert ruling.sentence == (
+            "tool is a tool of the plugin lint at risk destructive, and the plugin declares no "
+            "more than high for it, so the call was not made."
+        )

@@ -55,6 +55,19 @@ def test_only_our_own_bug_prints_a_traceback(capsys: pytest.CaptureFixture[str])
     assert "a secret goal" not in err
 
 
+def test_what_somebody_else_wrote_does_nothing_in_a_report(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """[C-5, C76] Words that click quotes, and the text of an error that nobody foresaw."""
+    evil = "a\x1b[2J\x9b\u202eb"
+    exit_status(raising(click.UsageError(evil)), [])
+    exit_status(raising(click.ClickException(evil)), [])
+    exit_status(raising(ValueError(evil)), [])
+    err = capsys.readouterr().err
+    assert err.count(r"a\u{1B}[2J\u{9B}\u{202E}b") >= 4
+    assert "\x1b" not in err
+
+
 def test_an_exit_and_a_gone_reader_are_no_errors() -> None:
     assert exit_status(raising(click.exceptions.Exit(3)), []) == 3
     assert exit_status(raising(BrokenPipeError()), []) == 0

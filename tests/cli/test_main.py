@@ -90,10 +90,10 @@ def test_on_windows_no_file_is_read_and_no_process_started(tmp_path: Path) -> No
     assert done.stderr == f"{WINDOWS}\n" * len(COMMANDS)
 
 
-def test_python_m_stella_is_the_command() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "stella", "version"], capture_output=True, text=True, check=True
-    )
+@pytest.mark.parametrize("flags", [(), ("-P",)])
+def test_python_m_stella_is_the_command(flags: tuple[str, ...]) -> None:
+    words = (sys.executable, *flags, "-m", "stella", "version")
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("stella ")
 
 

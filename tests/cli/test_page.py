@@ -14,7 +14,10 @@ import pytest
 from stella.cli.page import MARK
 from stella.cli.page import document
 from stella.cli.page import folded
+from stella.cli.page import reminder
 from stella.cli.page import tell
+from stella.cli.page import tell_consent
+from stella.errors import OutputError
 
 LONG = "    one two three four five six seven"
 PROGRAM = "import sys\nfrom stella.cli import page\npage.tell(*sys.argv[1:])\n"
@@ -48,6 +51,20 @@ def test_a_long_line_is_folded_at_words_and_keeps_its_indentation() -> None:
         "      | four five",
         "      | six seven",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "rows"),
+    [
+        ("program: /opt/some/bin/python3", ["program:", "  | /opt/some/bin/", "  | python3"]),
+        ("/opt/a/bin/python3.11", ["/opt/a/bin/", "  | python3.11"]),
+        ("/a/bcdefghijklmnopqrstu", ["/a/bcdefghijklmnopqr", "  | stu"]),
+        ("/" * 24, ["/" * 20, "  | ////"]),
+    ],
+)
+def test_a_path_that_no_row_holds_is_parted_where_a_name_begins(line: str, rows: list[str]) -> None:
+    """[S-42] Unless that leaves most of a row empty."""
+    assert list(folded(line, 20)) == rows
 
 
 def test_wide_characters_count_double() -> None:
@@ -156,3 +173,46 @@ def test_an_empty_line_stays_one() -> None:
 def test_in_a_pipe_no_line_is_touched(capsys: pytest.CaptureFixture[str]) -> None:
     tell(LONG * 10, "")
     assert capsys.readouterr().err == f"{LONG * 10}\n\n"
+
+
+REACH = "Widest reach: HIGH, far."
+REMINDS = (
+    "import sys\nfrom stella.cli import page\n"
+    "again = tuple(['+ d'] * int(sys.argv[2]))\n"
+    "page.tell('-', *page.reminder(sys.argv[1].split('!'), sys.argv[3], again))\n"
+)
+
+
+@pytest.mark.behaviour("C68")
+@pytest.mark.parametrize(
+    ("shown", "again", "said"),
+    [
+        (["x"] * 23, 0, []),
+        (["x"] * 24, 0, ["", REACH]),
+        ([*["x"] * 20, "word " * 40], 0, ["", REACH]),
+        (["x"] * 23, 1, []),
+        (["x"] * 24, 1, ["", "+ d", REACH]),
+        (["x"] * 24, 12, ["", *["+ d"] * 12, REACH]),
+        (["x"] * 24, 13, ["", "What differs is 13 lines; they stand above the text.", REACH]),
+    ],
+)
+def test_reach_and_difference_are_said_again_when_they_have_left_the_screen(
+    shown: list[str], again: int, said: list[str]
+) -> None:
+    """[C-16, C68, I-36] On a terminal of 24 lines and 60 columns."""
+    assert drawn(60, "!".join(shown), str(again), REACH, program=REMINDS)[1:] == said
+
+
+def test_nothing_is_said_again_where_there_is_no_terminal() -> None:
+    assert reminder(["x"] * 99, REACH) == ()
+
+
+@pytest.mark.behaviour("I-9.lost")
+def test_a_consent_text_that_cannot_be_written_is_no_consent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """[I-9, I-26] What nobody could be shown must not be recorded as shown."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr("sys.stderr", full)
+        with pytest.raises(OutputError, match="standard error: No space left on device"):
+            tell_consent("Install it?")

@@ -71,7 +71,7 @@ EOF = b"\x04"
         ("\uff59\n".encode(), False),
     ],
 )
-@pytest.mark.behaviour("C73", "H10", "H13")
+@pytest.mark.behaviour("C73", "H10", "H13", "I-9")
 def test_only_y_and_yes_accept(
     question: str,
     typed: bytes,

@@ -1,32 +1,36 @@
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
+from stella.consent.page import OPENINGS
+from stella.consent.page import PHRASES
+from stella.consent.page import TITLES
 from stella.consent.text import Resolution
 from stella.consent.text import consent_text
 from stella.manifest.read import read_manifest
 from tests.making.manifests import loaded
 from tests.making.manifests import manifest_vectors
+from tests.making.regenerate import consent
 
 FOUND = Resolution(runtime="/usr/bin/python3", oracle="/usr/bin/make")
 
 
-def resolution_of(path: Path) -> Resolution:
-    """Where the programs of a vector were found; the name of the vector says when nowhere."""
-    return Resolution() if path.stem.endswith("-not-found") else FOUND
-
-
+@pytest.mark.behaviour(
+    *("C-4", "C-5", "C-6", "C-7", "C-8", "C-9", "C-10", "C-11", "C-12", "C-13", "C-14", "C-15"),
+    *("C-16", "C-17", "C-18", "C-19", "C-20", "C-21", "C-22", "C-23", "C-24", "K-167", "K-168"),
+    *("K-68", "K-169"),
+)
 @pytest.mark.parametrize("path", manifest_vectors("consent"), ids=lambda path: path.stem)
 def test_a_manifest_has_the_text_of_its_vector(path: Path) -> None:
     """The first vector is the full text of C-24 [C-1 to C-24, K-1, K-25, K-83, K-167, K-168]."""
-    said = consent_text(read_manifest(path.read_bytes()).manifest, resolution_of(path))
-    assert f"{said}\n" == path.with_suffix(".txt").read_text("utf-8")
+    assert consent(path) == path.with_suffix(".txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize("path", manifest_vectors("consent"), ids=lambda path: path.stem)
 def test_the_first_vector_and_every_other_keep_the_form_of_a_text(path: Path) -> None:
     """[C-1, C-7, C-22]"""
-    said = consent_text(read_manifest(path.read_bytes()).manifest, resolution_of(path))
+    said = consent(path).removesuffix("\n")
     lines = said.split("\n")
     assert lines[0].startswith("Install the plugin `")
     assert lines[-1] == "Nothing above is granted until you accept."
@@ -52,6 +56,7 @@ def test_hidden_characters_flag_their_line_and_add_one_warning() -> None:
     assert "hidden" not in plain
 
 
+@pytest.mark.behaviour("C67")
 def test_runs_of_white_space_collapse() -> None:
     """[C-3, C67, Q-19]"""
     text = f'name = "x"\ndescription = "a{" " * 500}b\\t\\r\\n\u3000c"\n'
@@ -87,3 +92,59 @@ def test_the_paths_that_were_found_are_all_that_is_read_besides_the_manifest() -
         ("      program: /usr/bin/make", "      program: not found on this machine"),
         ("      program: /usr/bin/python3", "      program: /opt/python3"),
     ]
+
+
+BLOCKS = (
+    "Install the plugin ",
+    "Grade: ",
+    "It drives work ",
+    "No verification ",
+    "The host applies ",
+    "It declares no reach ",
+    "Widest reach: ",
+    "It ships content:",
+    "It changes ",
+    "Each tool call ",
+)
+
+
+def test_the_vectors_have_every_block_and_every_kind_of_line() -> None:
+    """[C-7 to C-23] Without this the files above would prove less than they seem to."""
+    texts = [path.with_suffix(".txt").read_text("utf-8") for path in manifest_vectors("consent")]
+    lines = {line for text in texts for line in text.split("\n")}
+    starts = {"".join(takewhile(lambda char: char not in ":.,", line)) for line in lines}
+    for grade in ("NONE", "OBSERVER", "STEERING", "ARBITER"):
+        assert any(line.startswith(f"Grade: {grade}. ") for line in lines)
+    for risk in ("LOW", "MEDIUM", "HIGH", "DESTRUCTIVE"):
+        assert any(line.startswith(f"Widest reach: {risk}, ") for line in lines)
+    for number, noun in [(n, k) for k in ("tool", "skill", "record") for n in (1, 2)]:
+        assert f"  - {number} {noun}{'s' * (number > 1)}" in starts
+    assert {"It changes 1 setting", "It changes 2 settings"} <= starts
+    for family in ("backlog", "work", "deliver", "sweep", "curate"):
+        assert f"  - {family}" in starts
+    for block in BLOCKS:
+        assert any(line.startswith(block) for line in lines), block
+    for title in OPENINGS:
+        assert any(line.startswith(title) for line in lines), title
+    for words in PHRASES:
+        assert any(line.lstrip(" -").startswith(words) for line in lines), words
+    for title in TITLES:
+        assert any(line.lstrip(" ").startswith(f"{title}: ") for line in lines), title
+
+
+def test_blocks_come_in_their_order_with_a_blank_line_before_each() -> None:
+    """[C-7]"""
+    text = next(path for path in manifest_vectors("consent") if path.stem == "03-everything")
+    lines = text.with_suffix(".txt").read_text("utf-8").split("\n")
+    shown = [block for block in BLOCKS if block != "It declares no reach "]
+    places = [next(at for at, line in enumerate(lines) if line.startswith(b)) for b in shown]
+    assert places == sorted(places)
+    assert all(lines[at - 1] == "" for at in places[1:])
+
+
+def test_every_line_at_the_margin_begins_like_one_that_no_author_can_write() -> None:
+    """[K-68] The list that an author's text is compared with leaves none of the host's out."""
+    for path in manifest_vectors("consent"):
+        lines = path.with_suffix(".txt").read_text("utf-8").rstrip("\n").split("\n")
+        own = [line for at, line in enumerate(lines) if line[:1] != " " and (at != 1 or not line)]
+        assert all(not line or line.startswith(OPENINGS) for line in own), path.stem

@@ -2,7 +2,9 @@
 
 import pytest
 
+from stella import limits
 from stella.content.reading import Reading
+from stella.content.reading import first_of
 
 
 def test_a_value_stands_alone_or_with_notes() -> None:
@@ -16,3 +18,10 @@ def test_without_a_value_there_is_a_reason() -> None:
         Reading[int](value=None)
     with pytest.raises(ValueError, match="not both"):
         Reading(value=1, faults=("not TOML",))
+
+
+def test_the_first_of_many_notes_are_told_and_how_many_more_there_are() -> None:
+    """[P-31] limits.IGNORED_SHOWN, at the limit and one past it."""
+    exact = tuple(f"note {at}" for at in range(limits.IGNORED_SHOWN))
+    assert first_of(exact) == exact
+    assert first_of((*exact, "x"), "p: ") == (*exact, "p: 1 more note")

@@ -76,3 +76,10 @@ def test_a_reader_stays_where_a_command_went(tmp_path: Path) -> None:
 def test_what_does_not_come_true_fails(tmp_path: Path, text: str) -> None:
     with pytest.raises(AssertionError, match="below line 1"):
         reader(tmp_path).does(console(text))
+
+
+def test_what_a_page_answers_is_typed_on_a_terminal(tmp_path: Path) -> None:
+    asks = "test -t 0 && printf 'Sure? [y/N] ' && read -r said && echo \"$said it is\""
+    reader(tmp_path).does(console(f"$ {asks}\nSure? [y/N] yes\nyes it is\n"))
+    with pytest.raises(AssertionError, match="the page says"):
+        reader(tmp_path).does(console(f"$ {asks}\nSure? [y/N] no\nyes it is\n"))

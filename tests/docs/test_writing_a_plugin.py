@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from tests.making.ends import place
-from tests.making.pages import Reader
-from tests.making.pages import blocks
+from tests.making.pages import followed
 
 PAGE = Path(__file__).parents[2] / "docs" / "writing-a-plugin.md"
 
@@ -13,12 +12,7 @@ def test_the_page_does_what_it_says(tmp_path: Path) -> None:
     """A newcomer's sitting, from an empty directory to a plugin that holds a turn."""
     where = place(tmp_path)
     top = tmp_path / "sitting"
-    top.mkdir()
-    reader = Reader(top=top, place=top, env=where.env)
-    done = set()
-    for block in blocks(PAGE.read_text("utf-8")):
-        reader.does(block)
-        done.add(block.language)
+    stands, done = followed(PAGE, top, where.env)
     assert done == {"console", "diff", "json", "python", "sh", "toml"}
     assert len(where.journals()) == 0, "the sitting has a workspace of its own"
-    assert reader.place == top / "shop"
+    assert stands == top / "shop"

@@ -90,10 +90,10 @@ def test_a_wrong_round_is_held_and_the_next_one_met(tmp_path: Path) -> None:
     assert second["verdict"] == MET
 
 
-@pytest.mark.behaviour("D-83")
+@pytest.mark.behaviour("D-83", "I-71")
 @pytest.mark.behaviour("K-122", "A1")
 def test_wrong_rounds_are_unmet_after_exactly_the_allowed_holds(tmp_path: Path) -> None:
-    """[J-25, D-83] Asked for seven, the host allows two."""
+    """[J-25, D-83, I-71] Asked for seven, the host allows two."""
     where = held(place(tmp_path), max_holds=7)
     rounds = [asks("bash", command=f"echo {n} > answer.txt") for n in range(3)]
     where.scripted(*(reply for turn in rounds for reply in (turn, says())))

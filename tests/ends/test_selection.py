@@ -79,7 +79,7 @@ def test_a_member_with_one_byte_changed_is_not_accepted(tmp_path: Path) -> None:
     program.write_bytes(program.read_bytes() + b"\n")
     message = refused(where, 1, "not_accepted", *granted("judge"))
     assert "judge is not what was accepted: changed main.py" in message
-    assert "stella plugin install" in message
+    assert "stella plugin accept" in message
 
 
 def test_a_member_that_nobody_accepted_is_not_accepted(tmp_path: Path) -> None:
@@ -87,8 +87,18 @@ def test_a_member_that_nobody_accepted_is_not_accepted(tmp_path: Path) -> None:
     where = ready(tmp_path)
     arbiter(where.root / ".stella" / "plugins" / "judge", HONEST)
     message = refused(where, 1, "not_accepted", *granted("judge"))
-    assert "judge" in message
-    assert "stella plugin install" in message
+    assert message.startswith("judge does not run: nobody accepted it here; to use it: ")
+
+
+@pytest.mark.behaviour("I-43.run")
+def test_a_member_that_is_switched_off_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    """[I-43, I-65] Off in settings of the person; the message says how it goes on again."""
+    where = ready(tmp_path, arbiter(tmp_path / "judge", HONEST))
+    (where.home / "stella.toml").write_text('[plugins]\njudge = "off"\n')
+    message = refused(where, 1, "pipeline", *granted("judge"))
+    assert message == (
+        "judge is switched off in settings; `stella plugin enable judge` switches it on"
+    )
 
 
 @pytest.mark.behaviour("D-8")

@@ -106,7 +106,10 @@ def test_a_project_without_trust_selects_nothing(tmp_path: Path) -> None:
     where = ready(tmp_path, "", project=GUIDED)
     done = where.run()
     assert done.result["pipeline"] is None
-    assert f"{where.root}/stella.toml: 1 value without effect: pipeline.default;" in done.err
+    assert (
+        f"{where.root}: stella.toml: 1 value left out: pipeline.default; because it is not trusted "
+        "(nobody trusted this workspace); `stella trust` shows it and asks"
+    ) in done.err
 
 
 @pytest.mark.behaviour("M2-51.order", "S2-14")

@@ -88,7 +88,8 @@ def test_it_installs_without_a_warning_and_stands_as_it_is(name: str, tmp_path: 
     assert (done.code, done.out) == (0, ""), done.err
     consent, _, end = done.err.partition("Nothing above is granted until you accept.\n")
     assert consent.startswith(f"Install the plugin `{name}`?\n")
-    first, second, *more = end.strip().split("\n")
+    about, digest, _, first, second, *more = end.strip().split("\n")
+    assert (about, digest[:7]) == ("The digest of the text above, for --accept:", "sha256:")
     assert first.startswith(f"installed {name} in ")
     assert second.startswith(f"next: stella run --pipeline {name} ")
     assert more == []

@@ -57,6 +57,7 @@ def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+@pytest.mark.behaviour("I-28")
 def test_the_digest_is_over_sorted_lines_of_path_kind_mode_and_content(tmp_path: Path) -> None:
     """I-28, with paths sorted by their bytes: `a-b` stands before `a/b`."""
     root = tmp_path / "package"
@@ -87,6 +88,7 @@ def test_an_empty_package_has_the_digest_of_nothing(tmp_path: Path) -> None:
     assert walked(tmp_path).digest == f"sha256:{sha(b'')}"
 
 
+@pytest.mark.behaviour("I-28")
 def test_every_part_of_an_entry_changes_the_digest() -> None:
     """I-28: path, kind, mode and content each count."""
     entry = Entry(path="a", kind=Kind.FILE, mode=0o644, size=1, sha256=sha(b"x"))
@@ -592,6 +594,24 @@ def test_a_copy_of_any_package_is_that_package(
     assert {path.name: path.read_bytes() for path in (root / "copy").iterdir()} == files
 
 
-def test_every_directory_that_a_path_lies_in_is_above_it() -> None:
-    assert tree.above(["a/b/c", "a/b/d", "e", "f/g/"]) == {"a", "a/b", "f"}
-    assert tree.above([]) == frozenset()
+def test_the_hosts_own_file_is_a_file_and_nothing_else(tmp_path: Path) -> None:
+    """[I-6, I-28] A directory or a link of that name is part of the tree, and of its digest."""
+    root = tmp_path / "root"
+    root.mkdir()
+    own = root / tree.CONFIGURED
+    own.touch()
+    with tree.opened(root) as here:
+        bare = tree.installed(here).digest
+    own.unlink()
+    own.mkdir()
+    (own / "evil.py").touch()
+    with tree.opened(root) as here:
+        assert [entry.path for entry in tree.installed(here).entries] == [
+            tree.CONFIGURED,
+            f"{tree.CONFIGURED}/evil.py",
+        ]
+    (own / "evil.py").unlink()
+    own.rmdir()
+    own.symlink_to("/etc")
+    with tree.opened(root) as here:
+        assert tree.installed(here).digest != bare

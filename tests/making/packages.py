@@ -17,6 +17,7 @@ from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.scope import places
 from stella.roster.start import Lookup
+from stella.settings.sections import SETTABLE
 from tests.making.clocks import HandClock
 from tests.making.plugins import executable
 
@@ -49,6 +50,15 @@ def meter(folder: Path, name: str = "meter", program: str = "#!/bin/sh\n") -> Pa
     return folder
 
 
+def skin(folder: Path, name: str = "skin", *, theme: str = "plain", more: str = "") -> Path:
+    """Write a package that sets a setting; `more` are further tables of its manifest."""
+    manifest = (
+        f'name = "{{name}}"\n[[configure]]\nkey = "ui.theme"\nvalue = "{theme}"\n'
+        f'purpose = "To read."\n{more}'
+    )
+    return notes(folder, name, manifest)
+
+
 def settled(root: Path) -> Places:
     """Make a home and a workspace beside each other."""
     (root / "home").mkdir(parents=True)
@@ -74,9 +84,18 @@ def yes(proposal: Proposal) -> AcceptedBy | None:
     return AcceptedBy.TTY
 
 
-def wish(source: Path, here: Places, scope: Scope = Scope.PROJECT) -> Wish:
+def wish(
+    source: Path, here: Places, scope: Scope = Scope.PROJECT, *, upgrade: bool = False
+) -> Wish:
     """A wish that finds no program anywhere."""
-    return Wish(source=source, scope=scope, places=here, path_value=None)
+    return Wish(
+        source=source,
+        scope=scope,
+        places=here,
+        path_value=None,
+        settable=SETTABLE,
+        upgrade=upgrade,
+    )
 
 
 def put(
@@ -86,9 +105,10 @@ def put(
     *,
     ask: Callable[[Proposal], AcceptedBy | None] = yes,
     clock: Clock | None = None,
+    upgrade: bool = False,
 ) -> Installed:
     """Install and return what came of it; a no is a failure of the test."""
-    done = install(wish(source, here, scope), ask, clock or HandClock())
+    done = install(wish(source, here, scope, upgrade=upgrade), ask, clock or HandClock())
     assert not isinstance(done, Declined)
     return done
 

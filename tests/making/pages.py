@@ -2,6 +2,7 @@
 
 A fence says what its block is: ```` ```console ```` holds commands behind `$ ` and what they print,
 ```` ```diff FILE ```` a change of a file, and any other language followed by a name a whole file.
+What stands behind `[y/N] ` in an output is typed, on a terminal.
 """
 
 import re
@@ -11,9 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.making.terminal import answered
+
 FENCE = "```"
 PROMPT = "$ "
 ANYTHING = "…"
+QUESTION = re.compile(r"\[y/N\] (.+)$", re.MULTILINE)
+WIDE = 400
+"""Columns of a terminal on which no line of a page is broken."""
+
 PATIENCE = 120
 """Seconds after which a command has hung."""
 
@@ -111,8 +118,21 @@ class Reader:
     def runs(self, command: str, printed: str, line: int) -> None:
         """Run a command as a shell would that is kept open, its two streams as one."""
         where = self.top / ".where"
-        done = subprocess.run(
-            ["/bin/sh", "-c", f"trap 'pwd >{where}' EXIT\n{command}"],
+        shell = ("/bin/sh", "-c", f"trap 'pwd >{where}' EXIT\n{command}")
+        code, said = self.told(shell, QUESTION.search(printed))
+        told = f"below line {line}: {command}{said}"
+        assert code == 0, told
+        assert pattern(printed).fullmatch(said), f"{told}--- the page says\n{printed}"
+        self.place = Path(where.read_text("utf-8").strip())
+
+    def told(self, words: tuple[str, ...], asked: re.Match[str] | None) -> tuple[int, str]:
+        """Return the exit code of a program and what it says; with a question, on a terminal."""
+        if asked is not None:
+            typed = asked.group(1).encode() + b"\n"
+            done = answered(words, env=self.env, cwd=self.place, typed=typed, columns=WIDE)
+            return done.code, "\n".join(done.rows)
+        ran = subprocess.run(
+            words,
             cwd=self.place,
             env=dict(self.env),
             stdin=subprocess.DEVNULL,
@@ -121,8 +141,18 @@ class Reader:
             check=False,
             timeout=PATIENCE,
         )
-        said = done.stdout.decode()
-        told = f"below line {line}: {command}{said}"
-        assert done.returncode == 0, told
-        assert pattern(printed).fullmatch(said), f"{told}--- the page says\n{printed}"
-        self.place = Path(where.read_text("utf-8").strip())
+        return ran.returncode, ran.stdout.decode()
+
+
+def followed(page: Path, top: Path, env: Mapping[str, str]) -> tuple[Path, set[str]]:
+    """Do a whole page below the new directory `top`.
+
+    Returns where one stands in the end, and the languages of the blocks that were done.
+    """
+    top.mkdir()
+    reader = Reader(top=top, place=top, env=env)
+    done = set()
+    for block in blocks(page.read_text("utf-8")):
+        reader.does(block)
+        done.add(block.language)
+    return reader.place, done

@@ -48,7 +48,7 @@ def test_environment_and_directory_need_not_be_utf8(tmp_path: Path) -> None:
 
 
 @pytest.mark.behaviour("K-147", "T-5", "T-6", "T-7")
-@pytest.mark.behaviour("B14")
+@pytest.mark.behaviour("B14", "C74")
 def test_a_child_reports_directory_session_terminal_umask_and_descriptors(tmp_path: Path) -> None:
     """K-147, B14, E125, T-5 to T-7."""
     script = """

@@ -13,7 +13,13 @@ from stella.roster.check import PackageFault
 from stella.roster.check import check
 from stella.roster.check import check_json
 from stella.roster.check import check_lines
+from stella.settings.sections import SETTABLE
+from tests.making.content import declared
+from tests.making.content import put
+from tests.making.content import skill
+from tests.making.content import tool
 from tests.making.manifests import manifest_vectors
+from tests.making.packages import NOTES
 from tests.making.packages import meter
 from tests.making.packages import notes
 from tests.making.packages import programs
@@ -38,7 +44,12 @@ purpose = "p"
 def checked(source: Path, path_value: str | None = None) -> Checked:
     """Check a package beside a fresh home and workspace."""
     here = settled(source.parent / "places")
-    return check(source, here, path_value)
+    return check(source, here, path_value, SETTABLE)
+
+
+def setting(key: str, value: str) -> str:
+    """A setting that a package asks for."""
+    return f'[[configure]]\nkey = "{key}"\nvalue = "{value}"\npurpose = "it"'
 
 
 def told(found: Checked) -> list[tuple[str, str]]:
@@ -130,10 +141,10 @@ def test_what_is_no_package_is_one_fault(tmp_path: Path) -> None:
     assert (missing.name, missing.manifest, missing.warnings) == (None, (), ())
     (tmp_path / "empty").mkdir()
     here = settled(tmp_path / "here")
-    assert told(check(tmp_path / "empty", here, None)) == [("I-2", "NotAPlugin")]
+    assert told(check(tmp_path / "empty", here, None, SETTABLE)) == [("I-2", "NotAPlugin")]
     (tmp_path / "link").symlink_to(tmp_path / "empty")
-    assert told(check(tmp_path / "link", here, None)) == [("I-5", "KindRefused")]
-    assert check_lines(check(tmp_path / "missing", here, None), tmp_path / "missing") == (
+    assert told(check(tmp_path / "link", here, None, SETTABLE)) == [("I-5", "KindRefused")]
+    assert check_lines(check(tmp_path / "missing", here, None, SETTABLE), tmp_path / "missing") == (
         f"{tmp_path}/missing cannot be installed: 1 fault",
         "  1. I-2 Unreadable",
         f"     {tmp_path}/missing: No such file or directory.",
@@ -190,7 +201,17 @@ def twins(source: Path) -> None:
 
 
 def content(source: Path) -> None:
-    (source / "tools").mkdir()
+    put(source / "tools" / "x.toml", "name = \n")
+
+
+def undeclared(source: Path) -> None:
+    tool(source, "extra")
+
+
+def misnamed(source: Path) -> None:
+    with (source / "plugin.toml").open("a") as manifest:
+        manifest.write(declared(skills=("a",)))
+    skill(source, "a", "b")
 
 
 def gone(source: Path) -> None:
@@ -207,7 +228,9 @@ def gone(source: Path) -> None:
         (setuid, "I-5", "KindRefused"),
         (hard_link, "I-5", "KindRefused"),
         (reserved, "I-6", "ReservedName"),
-        (content, "P-1", "ContentRefused"),
+        (content, "P-4", "ContentUnreadable"),
+        (misnamed, "P-4", "ContentUnreadable"),
+        (undeclared, "P-6", "Undeclared"),
         (gone, "T-3", "ProgramRefused"),
         (executable_bit, "T-3", "ProgramRefused"),
     ],
@@ -230,6 +253,26 @@ def test_a_program_has_the_place_of_its_word(tmp_path: Path, word: str) -> None:
     assert (fault.rule, fault.line, fault.column) == ("T-3", 6, 9)
     assert fault.place == "runtime.argv[0]"
     assert fault.title == "T-3 ProgramRefused at line 6, column 9"
+
+
+def test_what_is_declared_and_absent_has_the_place_of_its_key(tmp_path: Path) -> None:
+    """P-6, P-7, I-64: and what is odd about content is a warning."""
+    source = notes(tmp_path / "x", manifest=NOTES + declared(tools=("one", "two")))
+    tool(source, "one", 'color = "red"\n')
+    tool(source, "twi")
+    put(source / "tools" / "helper.sh", "x\n")
+    text = source / "plugin.toml"
+    text.write_text(text.read_text().replace('"Fixes."', '"Breaks."', 1))
+    found = machine(checked(source))
+    assert [(row["name"], row["key"], row["line"], row["near"]) for row in found["faults"]] == [
+        ("Absent", "tools[1].name", 6, ["twi"]),
+        ("Undeclared", "", None, ["two"]),
+    ]
+    assert [(row["rule"], row["name"]) for row in found["warnings"]] == [
+        ("P-8", "TextDiffers"),
+        ("P-11", "PassedOver"),
+        ("P-4", "NeverLoaded"),
+    ]
 
 
 def test_a_script_no_system_can_start_is_a_warning(tmp_path: Path) -> None:
@@ -266,7 +309,7 @@ def test_a_check_writes_nothing_and_starts_nothing(tmp_path: Path) -> None:
     path_value = programs(tmp_path / "programs")
     here = settled(tmp_path / "here")
     before = seen(tmp_path)
-    assert check(source, here, path_value).passed
+    assert check(source, here, path_value, SETTABLE).passed
     assert seen(tmp_path) == before
 
 
@@ -287,3 +330,29 @@ def test_every_refused_vector_is_told_as_its_report(tmp_path: Path, path: Path) 
     lines = check_lines(checked(source), source)
     expected = path.with_suffix(".expected.txt").read_text("utf-8").splitlines()
     assert list(lines[: len(expected)]) == expected
+
+
+@pytest.mark.behaviour("I-64.install")
+@pytest.mark.parametrize(
+    ("text", "rule", "says"),
+    [
+        (
+            '[[configure]]\nkey = "ui.theme_x"\nvalue = "plain"\npurpose = "it"',
+            "S2-15",
+            "did you mean ui.theme?",
+        ),
+        (
+            '[[configure]]\nkey = "ui.live"\nvalue = "yes"\npurpose = "it"',
+            "Q-24",
+            "expected true or false",
+        ),
+        (f'description = "{"x" * limits.CONSENT_BYTES}"', "I-2", "more than anybody reads"),
+    ],
+)
+def test_what_no_install_takes_is_found(tmp_path: Path, text: str, rule: str, says: str) -> None:
+    """[I-64, S2-15, Q-24] An author's check is green for nothing that nobody can install."""
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "plugin.toml").write_text(f'name = "odd"\n{text}\n', "utf-8")
+    (fault,) = checked(tmp_path / "odd").package
+    assert fault.rule == rule
+    assert says in fault.message

@@ -17,7 +17,6 @@ from stella.roster.drift import check
 from stella.roster.drift import check_for_start
 from stella.roster.drift import explained
 from stella.roster.install import Installed
-from stella.roster.lock import AcceptedBy
 from stella.roster.scope import Places
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
@@ -104,6 +103,7 @@ def _compiled_link(root: Path) -> None:
     (root / "__pycache__").symlink_to("bin")
 
 
+@pytest.mark.behaviour("I-30", "I-28")
 @pytest.mark.parametrize(
     ("change", "paths"),
     [
@@ -150,7 +150,15 @@ def test_a_change_the_record_cannot_name_is_seen_all_the_same(
     """I-28: the record keeps neither modes nor directories, the digest does."""
     found = drifted(tmp_path, change)
     assert found.paths == ()
-    assert found.why == "a mode or a directory is not as it was"
+    assert found.why is not None
+    assert found.why.partition("; ")[0] == "a mode or a directory is not as it was"
+
+
+def test_a_directory_without_an_accepted_file_is_named(tmp_path: Path) -> None:
+    """[I-31] The record knows no directories, so the ones that no file of it explains are told."""
+    found = drifted(tmp_path, lambda root: (root / "bin" / "new").mkdir())
+    assert found.why is not None
+    assert found.why.endswith("; no accepted file lies in bin/new, empty")
 
 
 def test_a_git_directory_that_appears_is_a_change(tmp_path: Path) -> None:
@@ -233,16 +241,7 @@ def test_without_a_record_nothing_is_even_read(tmp_path: Path) -> None:
     assert check_for_start(tmp_path / "none", None, lookup(settled(tmp_path / "x"))) == found
 
 
-def test_a_record_made_by_the_variable_does_not_count_without_it(tmp_path: Path) -> None:
-    """I-34: and in this release no variable makes one."""
-    done, here = installed(tmp_path)
-    record = msgspec.structs.replace(done.record, accepted_by=AcceptedBy.ENV)
-    assert isinstance(check(done.directory, record, lookup(here)), NotAccepted)
-    for counts in (AcceptedBy.TTY, AcceptedBy.YES, AcceptedBy.TRUST):
-        record = msgspec.structs.replace(done.record, accepted_by=counts)
-        assert isinstance(check(done.directory, record, lookup(here)), Accepted)
-
-
+@pytest.mark.behaviour("I-32", "K-165")
 def test_compiled_files_are_deleted_before_a_start_and_only_then(tmp_path: Path) -> None:
     """K-165, I-32, T-9: nobody accepted them."""
     done, here = installed(tmp_path)
@@ -296,6 +295,7 @@ def test_a_tree_deeper_than_any_package_is_changed_and_ends_the_search(tmp_path:
 # ── what a person is told ─────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("I-31")
 def test_a_widened_manifest_shows_the_consent_lines_that_differ(tmp_path: Path) -> None:
     """K-161, K-160, I-31, A29."""
     here = settled(tmp_path)
@@ -312,8 +312,8 @@ def test_a_widened_manifest_shows_the_consent_lines_that_differ(tmp_path: Path) 
     )
     assert found.consent == (
         "-   - may hold a finished turn open: up to 2 times per run",
-        "-       environment: PATH and nothing else",
         "+   - may hold a finished turn open: up to 8 times per run",
+        "-       environment: PATH and nothing else",
         "+       environment: PATH, HOME and nothing else",
     )
 

@@ -23,13 +23,14 @@ from stella.roster.install import Declined
 from stella.roster.install import Proposal
 from stella.roster.install import Wish
 from stella.roster.install import install
+from stella.roster.install import refuse_unequal
 from stella.roster.listing import list_json
 from stella.roster.listing import list_lines
 from stella.roster.listing import show_lines
 from stella.roster.lock import AcceptedBy
 from stella.roster.lock import read_records
+from stella.roster.plugin import State
 from stella.roster.remove import remove
-from stella.roster.roster import State
 from stella.roster.roster import cleared
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
@@ -38,6 +39,9 @@ from stella.roster.start import resolution
 from tests.making.child import said
 from tests.making.child import start
 from tests.making.clocks import HandClock
+from tests.making.content import bundle
+from tests.making.content import skill
+from tests.making.content import tool
 from tests.making.faults import starts
 from tests.making.packages import NOTES
 from tests.making.packages import lookup
@@ -85,6 +89,7 @@ def refused(
     return message
 
 
+@pytest.mark.behaviour("I-1", "I-2")
 @pytest.mark.parametrize("scope", Scope)
 def test_an_accepted_package_is_in_its_tier_with_its_record(tmp_path: Path, scope: Scope) -> None:
     """I-2, I-26, K-158: modes are made plain, git and compiled files stay behind."""
@@ -258,7 +263,6 @@ def test_a_faulty_manifest_is_refused_with_every_fault(tmp_path: Path) -> None:
         ("lib", lambda path: path.symlink_to("."), "symbolic link"),
         ("new\nline", Path.touch, "name"),
         ("MAIN.py", Path.touch, "same name"),
-        ("tools", Path.mkdir, "without content"),
         (".stella-configured.json", Path.touch, "the host keeps"),
     ],
 )
@@ -283,11 +287,45 @@ def test_more_than_fits_in_a_package_is_refused(tmp_path: Path) -> None:
     assert "the limit is 268435456" in refused(source, here)
 
 
-def test_content_is_refused_in_this_release(tmp_path: Path) -> None:
+@pytest.mark.behaviour("B59")
+def test_content_that_is_not_what_is_declared_is_refused_in_one_message(tmp_path: Path) -> None:
+    """P-6, P-7: both lists, and nothing was copied."""
     here = settled(tmp_path)
-    manifest = NOTES + '[[tools]]\nname = "fix"\ndescription = "Fixes."\n'
-    message = refused(notes(tmp_path / "source", manifest=manifest), here)
-    assert "the package has [[tools]]; this release installs plugins without content" in message
+    source = bundle(tmp_path / "source", tools=("lint_fix",))
+    (source / "tools" / "lint_fix.toml").rename(source / "tools" / "other.toml")
+    tool(source, "deploy", file="a.toml")
+    skill(source, "extra")
+    message = refused(source, here)
+    assert message.endswith(
+        "what it ships is not what it declares:\n"
+        '  skills/extra/SKILL.md: skill "extra" is not declared in [[skills]]\n'
+        '  tools/a.toml: tool "deploy" is not declared in [[tools]]\n'
+        "nothing was copied"
+    )
+
+
+def test_content_that_is_declared_is_installed_and_inert_files_are_named(tmp_path: Path) -> None:
+    """P-4, P-8: nothing lands unnamed, and both texts are shown where they differ."""
+    here = settled(tmp_path)
+    source = bundle(tmp_path / "source", tools=("lint_fix",), skills=("fix",), records=("shop",))
+    tool(source, more='color = "red"\n').write_text(
+        (source / "tools" / "lint_fix.toml").read_text().replace("Fixes.", "Deploys\\u001b[1m.")
+    )
+    (source / "rules" / "strict.yaml").touch()
+    shown: list[Proposal] = []
+
+    def ask(proposal: Proposal) -> AcceptedBy | None:
+        shown.append(proposal)
+        return AcceptedBy.TTY
+
+    put(source, here, ask=ask)
+    text = 'warning: tools/lint_fix.toml: the text of tool "lint_fix"'
+    assert shown[0].notes == (
+        f'{text} is "Deploys\\u{{1B}}[1m.", and the one in [[tools]] is "Fixes."',
+        'warning: tools/lint_fix.toml: the key "color" is unknown and ignored',
+        "note: rules/strict.yaml: data, never loaded as a tool, a skill or a record",
+    )
+    assert (here.workspace / ".stella/plugins/bundle/rules/strict.yaml").is_file()
 
 
 def test_a_program_that_could_never_start_is_refused(tmp_path: Path) -> None:
@@ -339,6 +377,15 @@ def test_a_source_inside_the_tier_or_around_it_is_refused(tmp_path: Path) -> Non
     (tmp_path / "link").symlink_to("shop")
     assert "it lies inside" in refused(tmp_path / "link/.stella/plugins/placed", here)
     put(inside, here, Scope.USER)
+
+
+def test_a_manifest_that_is_not_the_one_of_the_tree_is_refused(tmp_path: Path) -> None:
+    """I-2: what is judged are the bytes that are copied."""
+    with tree.opened(notes(tmp_path / "source")) as root:
+        package = tree.walk(root)
+    refuse_unequal(package, b'name = "notes"\n')
+    with pytest.raises(PackageRefused, match="changed while it was read"):
+        refuse_unequal(package, b'name = "other"\n')
 
 
 def test_a_manifest_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
@@ -404,6 +451,7 @@ def test_credentials_a_plugin_asks_for_are_named(tmp_path: Path) -> None:
     assert names == ["MY_TOKEN", "MODEL_SECRETS"]
 
 
+@pytest.mark.behaviour("I-2")
 @pytest.mark.parametrize("scope", Scope)
 def test_the_copy_that_will_be_used_is_named_when_the_other_scope_has_one(
     tmp_path: Path, scope: Scope
@@ -411,6 +459,7 @@ def test_the_copy_that_will_be_used_is_named_when_the_other_scope_has_one(
     """I-2, step 9; I-42, E23."""
     here = settled(tmp_path)
     (other,) = set(Scope) - {scope}
+    put(notes(tmp_path / "another", "another"), here, other)
     done = put(notes(tmp_path / "source"), here, other)
     proposal = shown(notes(tmp_path / "second"), here, scope)
     (note,) = proposal.notes
@@ -430,6 +479,7 @@ def test_a_script_with_the_wrong_line_end_is_named(tmp_path: Path) -> None:
 # ── many at once, and nothing started ─────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("G11")
 def test_twenty_installs_at_once_lose_nothing(tmp_path: Path) -> None:
     """G11, A26: each is there, accepted; no torn file."""
     here = settled(tmp_path)
@@ -452,6 +502,7 @@ def _installing(source: Path, here: Places, scope: Scope) -> Callable[[], None]:
     return work
 
 
+@pytest.mark.behaviour("A26")
 def test_of_twenty_installs_of_one_name_one_wins(tmp_path: Path) -> None:
     """A26: the others are refused and no tree is merged."""
     here = settled(tmp_path)
@@ -466,6 +517,7 @@ def test_of_twenty_installs_of_one_name_one_wins(tmp_path: Path) -> None:
     assert len(list(plugin.directory.glob("only-*"))) == 1
 
 
+@pytest.mark.behaviour("G11")
 def test_installs_and_removes_at_once_end_in_some_order(tmp_path: Path) -> None:
     """G11: whatever the order, the tier and its records agree."""
     here = settled(tmp_path)
@@ -493,6 +545,7 @@ def test_installs_and_removes_at_once_end_in_some_order(tmp_path: Path) -> None:
     assert set(read_records(tier).by_name) == names
 
 
+@pytest.mark.behaviour("A40", "I-67")
 def test_no_command_starts_a_process(tmp_path: Path) -> None:
     """A40, I-67, H14: install, list, show, the check before a start, and remove."""
     here = settled(tmp_path)
@@ -533,6 +586,7 @@ def test_a_start_would_have_been_seen() -> None:
     assert said(work) == "started ['os.posix_spawn']"
 
 
+@pytest.mark.behaviour("I-28")
 def test_what_is_installed_is_what_the_digest_says_for_a_package_of_many_kinds(
     tmp_path: Path,
 ) -> None:
@@ -592,7 +646,8 @@ def test_the_program_that_was_found_is_recorded_and_shown_later(tmp_path: Path) 
     assert isinstance(found, Program)
     assert found.not_started == (
         f"{path}/python3: the program that was accepted is gone or may not be executed; "
-        f"`stella plugin remove judge`, then `stella plugin install {source}` to accept it anew"
+        "`stella plugin accept judge` shows what it is now and asks, `stella plugin remove judge` "
+        "takes it away"
     )
     assert "program: not found on this machine" in "\n".join(
         show_lines(plugin, lookup(here, earlier))
@@ -611,7 +666,7 @@ def test_without_a_program_nothing_is_recorded_and_nothing_is_looked_up_later(
     found = cleared(plugin, lookup(here, path))
     assert isinstance(found, Program)
     assert (found.not_started or "").startswith(
-        "python3: no such program was found when it was accepted; `stella plugin remove judge`"
+        "python3: no such program was found when it was accepted; `stella plugin accept judge`"
     )
 
 

@@ -1,6 +1,7 @@
 """What `list` and `show` say is safe to read, exact to parse, and about this very tree."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,16 +9,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stella import codec
+from stella.files.tree import Package
+from stella.manifest.plugin import PluginManifest
+from stella.roster.carried import carried
+from stella.roster.drift import Accepted
+from stella.roster.install import Installed
 from stella.roster.listing import list_json
 from stella.roster.listing import list_lines
 from stella.roster.listing import printable
 from stella.roster.listing import row
 from stella.roster.listing import show_lines
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
+from stella.roster.plugin import State
 from stella.roster.roster import Roster
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
+from stella.roster.ships import accepted_ships
+from stella.roster.switch import Off
+from tests.making.content import bundle
+from tests.making.content import rules
+from tests.making.content import skill
+from tests.making.content import tool
 from tests.making.packages import lookup
 from tests.making.packages import meter
 from tests.making.packages import notes
@@ -56,6 +69,7 @@ def test_an_empty_roster_prints_a_hint_and_an_empty_array() -> None:
     assert list_json(empty) == "[]"
 
 
+@pytest.mark.behaviour("I-62")
 def test_the_array_has_every_key_in_the_order_of_the_contract(tmp_path: Path) -> None:
     """K-166, I-62."""
     roster, here = installed(tmp_path)
@@ -119,17 +133,60 @@ def test_the_array_says_what_is_wrong_and_which_tree_it_is_about(tmp_path: Path)
     assert "added more" in judge["notices"][0]
 
 
-def test_declared_content_of_a_plugin_nobody_accepted_is_named(tmp_path: Path) -> None:
-    """I-62: sorted; nothing of it is used."""
+@pytest.mark.behaviour("I-60")
+def test_what_stands_on_disk_is_listed_sorted_with_a_mark_when_it_is_not_declared(
+    tmp_path: Path,
+) -> None:
+    """I-60, I-62, K-69: also of a plugin that may not use it."""
     here = settled(tmp_path)
-    manifest = 'name = "{name}"\n' + "".join(
-        f'[[tools]]\nname = "{name}"\ndescription = "d"\n' for name in ("zip", "add")
-    )
-    manifest += '[[skills]]\nslug = "s"\ndescription = "d"\n'
-    manifest += '[[records]]\nlineage = "l"\nstatement = "t"\n'
-    notes(here.tier(Scope.USER).path / "notes", manifest=manifest)
-    ships = row(read_roster(here, None).plugin("notes")).ships
-    assert (ships.tools, ships.skills, ships.records) == (("add", "zip"), ("s",), ("l",))
+    root = bundle(here.tier(Scope.USER).path / "pack", "pack", tools=("zip", "add"))
+    skill(root, "loose\u202e")
+    rules(root, "l")
+    roster = read_roster(here, None)
+    ships = row(roster.plugin("pack")).ships
+    assert (ships.tools, ships.skills, ships.records) == (("add", "zip"), ("loose\u202e",), ("l",))
+    lines = list_lines(roster, frozenset())
+    assert [line.strip() for line in lines if "ships" in line] == [
+        "ships tools: add, zip",
+        "ships skills: loose\\u{202E} (not declared)",
+        "ships records: l (not declared)",
+    ]
+    assert lines[0] == "pack  user  none  not-accepted"
+    root.rename(root.parent / "gone")
+    assert row(roster.plugin("pack")).ships.tools == ()
+
+
+@pytest.mark.behaviour("K-69")
+def test_a_tool_put_into_an_installed_package_counts_for_nothing(tmp_path: Path) -> None:
+    """I-31, I-61: the list shows it, marked, and nothing of the package is used."""
+    here = settled(tmp_path)
+    done = put(bundle(tmp_path / "pack", "pack", tools=("own_tool",)), here)
+    tool(done.directory, "extra")
+    roster = read_roster(here, None)
+    lines = list_lines(roster, frozenset())
+    assert lines[0] == "pack  project  none  changed"
+    assert "  ships tools: extra (not declared), own_tool" in lines
+    assert carried(here, roster, trusted=True).plugins == ()
+
+
+def test_a_withheld_plugin_says_why(tmp_path: Path) -> None:
+    """P-9, I-63."""
+    here = settled(tmp_path)
+    plugin = read(here, put(bundle(tmp_path / "pack", "pack", tools=("one_tool",)), here))
+    missing = PluginManifest(name="pack")
+    withheld = replace(plugin, ships=accepted_ships(plugin.directory, missing, package_of(plugin)))
+    assert withheld.state is State.WITHHELD
+    assert withheld.barrier is None
+    assert any("what it ships is withheld: " in line for line in show_lines(withheld, lookup(here)))
+
+
+def read(here: Places, done: Installed) -> Plugin:
+    return read_roster(here, None).plugin(done.manifest.name)
+
+
+def package_of(plugin: Plugin) -> Package:
+    assert isinstance(plugin.acceptance, Accepted)
+    return plugin.acceptance.package
 
 
 def test_the_array_is_exact_and_of_printable_ascii(tmp_path: Path) -> None:
@@ -208,6 +265,7 @@ def only(here: Places) -> Plugin:
     return plugin
 
 
+@pytest.mark.behaviour("I-63")
 def test_show_has_consent_record_state_and_files(tmp_path: Path) -> None:
     """I-63: the record without its text."""
     here = settled(tmp_path)
@@ -274,3 +332,48 @@ def test_show_of_a_plugin_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     lines = show_lines(only(here), lookup(here))
     assert lines[0] == "state: changed"
     assert "33 levels of depth; the limit is 32" in lines[-1]
+
+
+@pytest.mark.behaviour("I-60.off", "I-61")
+def test_what_is_switched_off_is_listed_as_such_and_its_name_at_the_end(tmp_path: Path) -> None:
+    """[I-60, I-61, I-62, I-63]"""
+    here = settled(tmp_path)
+    put(notes(tmp_path / "a", "ant"), here)
+    put(notes(tmp_path / "b", "bee"), here)
+    off = Off(person=frozenset({"bee", "gone\x1b"}), project=frozenset({"cat"}))
+    roster = read_roster(here, None, switched=off)
+    lines = list_lines(roster, frozenset())
+    assert [line for line in lines if line.startswith(("ant", "bee"))] == [
+        "ant  project  none  ok",
+        "bee  project  none  off",
+    ]
+    assert lines[-3:] == (
+        "off bee  by the person's settings",
+        "off cat  by the project's settings, for its own copy only",
+        "off gone\\u{1B}  by the person's settings",
+    )
+    assert [(each["name"], each["state"]) for each in json.loads(list_json(roster))] == [
+        ("ant", "ok"),
+        ("bee", "off"),
+    ]
+    shown = show_lines(roster.plugin("bee"), lookup(here))
+    at = shown.index("state: off")
+    assert shown[at + 1] == (
+        "  switched off in settings; `stella plugin enable bee` switches it on"
+    )
+    empty = read_roster(settled(tmp_path / "x"), None, switched=Off(person=frozenset("a")))
+    assert list_lines(empty, frozenset())[1:] == ("off a  by the person's settings",)
+
+
+def test_what_the_variable_lets_run_is_listed_with_what_the_next_run_does(tmp_path: Path) -> None:
+    """[I-34, I-61, I-63]"""
+    here = settled(tmp_path)
+    meter(here.workspace / ".stella/plugins/meter")
+    roster = read_roster(here, None, by_variable=True)
+    (entry,) = json.loads(list_json(roster))
+    assert (entry["state"], entry["digest"][:7]) == ("ok", "sha256:")
+    assert "STELLA_TRUST_PROJECT lets it run" in entry["notices"][0]
+    shown = show_lines(roster.plugin("meter"), lookup(here))
+    at = shown.index("state: ok")
+    assert "STELLA_TRUST_PROJECT lets it run" in shown[at + 1]
+    assert "record: none" in shown

@@ -21,9 +21,13 @@ from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.lock import Records
 from stella.roster.lock import accepted_at
-from stella.roster.lock import drop
+from stella.roster.lock import digest
 from stella.roster.lock import put
+from stella.roster.lock import put_back
 from stella.roster.lock import read_records
+from stella.roster.lock import replace
+from stella.roster.lock import with_record
+from stella.roster.lock import without_record
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
 from stella.roster.scope import places
@@ -63,6 +67,10 @@ def kept(tier: Tier, *records: Record) -> Tier:
     return tier
 
 
+def forget(tier: Tier, name: str) -> None:
+    replace(tier, without_record(tier, name), mark="x")
+
+
 def table(tier: Tier) -> dict[str, Any]:
     return tomllib.loads(tier.record_path.read_text("utf-8"))
 
@@ -85,6 +93,7 @@ def test_a_record_reads_back_as_it_was_written(
     assert read_records(tier).notices == ()
 
 
+@pytest.mark.behaviour("I-26")
 def test_the_file_has_exactly_the_keys_of_the_contract(tmp_path: Path) -> None:
     """I-26, I-27: no version, because the manifest has none."""
     tier = kept(user(tmp_path), record())
@@ -108,6 +117,7 @@ def test_the_file_has_exactly_the_keys_of_the_contract(tmp_path: Path) -> None:
     assert "\n[[plugin]]\n" in tier.record_path.read_text("utf-8")
 
 
+@pytest.mark.behaviour("I-26")
 def test_the_file_of_a_workspace_says_which_one_it_is_about(tmp_path: Path) -> None:
     """I-26: path, device and inode."""
     tier = kept(project(tmp_path), record())
@@ -138,17 +148,17 @@ def test_a_record_replaces_the_one_of_its_name_and_no_other(tmp_path: Path) -> N
 
 def test_a_dropped_record_is_gone_and_the_others_stay(tmp_path: Path) -> None:
     tier = kept(user(tmp_path), record("a"), record("b"))
-    assert drop(tier, "a", mark="x") is True
-    assert drop(tier, "a", mark="x") is False
+    forget(tier, "a")
+    assert not read_records(tier).has("a")
     assert read_records(tier).by_name == {"b": record("b")}
-    assert drop(tier, "b", mark="x") is True
+    forget(tier, "b")
     assert read_records(tier) == Records(by_name={})
 
 
 def test_without_a_file_nothing_was_accepted_and_nothing_is_written(tmp_path: Path) -> None:
     for tier in settled(tmp_path).tiers:
         assert read_records(tier) == Records(by_name={})
-        assert drop(tier, "a", mark="x") is False
+        assert not read_records(tier).has("a")
     assert list((tmp_path / "home").iterdir()) == []
 
 
@@ -160,6 +170,7 @@ def _without(key: str) -> Callable[[dict[str, Any]], None]:
     return lambda tree: tree["plugin"][0].pop(key)
 
 
+@pytest.mark.behaviour("I-27")
 @pytest.mark.parametrize(
     ("change", "said_of_it"),
     [
@@ -195,6 +206,7 @@ def test_a_record_that_is_not_exactly_one_is_none_and_hides_no_other(
     assert "`stella plugin remove NAME`" in notice
 
 
+@pytest.mark.behaviour("I-27")
 def test_an_optional_version_is_legal(tmp_path: Path) -> None:
     """I-27."""
     tier = kept(user(tmp_path), record())
@@ -222,7 +234,9 @@ def test_a_faulty_record_is_kept_for_repair_when_another_is_written(tmp_path: Pa
     assert [each["name"] for each in table(tier)["plugin"]] == ["a", "b", "c"]
     assert table(tier)["plugin"][0]["accepted_at"] == datetime(2025, 3, 4, tzinfo=UTC)
     assert set(read_records(tier).by_name) == {"b", "c"}
-    assert drop(tier, "a", mark="x") is True
+    assert read_records(tier).has("a")
+    forget(tier, "a")
+    assert not read_records(tier).has("a")
 
 
 @pytest.mark.parametrize(
@@ -252,7 +266,6 @@ def test_a_file_that_is_none_of_ours_holds_no_record_and_is_put_aside(
     assert len(records.notices) == 1
     assert records.notices[0].startswith(f"{tier.record_path}: ")
     assert records.notices[0].isprintable()
-    assert drop(tier, "a", mark="x") is False
     assert tier.record_path.read_bytes() == data
     put(tier, record(), mark="mark")
     assert read_records(tier).by_name == {"verify": record()}
@@ -414,3 +427,43 @@ def test_a_moment_is_written_in_whole_seconds() -> None:
 def test_the_four_ways_to_accept_are_words_of_the_file() -> None:
     """I-26, I-34."""
     assert [word.value for word in AcceptedBy] == ["tty", "yes", "trust", "env"]
+
+
+def test_the_file_is_put_back_to_what_it_was_and_only_from_what_was_written(tmp_path: Path) -> None:
+    """[I-37, Q-12] What somebody else wrote meanwhile is left alone."""
+    tier = user(tmp_path)
+    path = tier.record_path
+    first = with_record(tier, record("a"))
+    assert put_back(tier, None, digest(first), mark="m") is True
+    replace(tier, first, mark="m")
+    second = with_record(tier, record("b"))
+    replace(tier, second, mark="m")
+    assert put_back(tier, first, "0" * 64, mark="m") is False
+    assert path.read_bytes() == second
+    assert put_back(tier, first, digest(second), mark="m") is True
+    assert path.read_bytes() == first
+    assert put_back(tier, None, digest(first), mark="m") is True
+    assert not path.exists()
+    assert put_back(tier, first, digest(second), mark="m") is False
+
+
+def test_a_damaged_file_that_this_change_put_aside_comes_back(tmp_path: Path) -> None:
+    """[I-27, I-37]"""
+    tier = user(tmp_path)
+    path = tier.record_path
+    path.write_bytes(b"\xff")
+    path.chmod(0o600)
+    put(tier, record(), mark="m")
+    assert put_back(tier, None, digest(path.read_bytes()), mark="other") is True
+    put(tier, record(), mark="n")
+    assert put_back(tier, None, "", mark="m") is True
+    assert path.read_bytes() == b"\xff"
+    assert [each.name for each in path.parent.iterdir() if "damaged" in each.name] == []
+
+
+def test_nobody_writes_in_place_of_what_the_system_did_not_give(tmp_path: Path) -> None:
+    """[I-27] A workspace that is gone says nothing of whose records these are."""
+    tier = kept(project(tmp_path), record())
+    (tmp_path / "shop").rmdir()
+    with pytest.raises(RosterError, match="No such file"):
+        with_record(tier, record("b"))

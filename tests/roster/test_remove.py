@@ -13,12 +13,12 @@ from stella.clock import SystemClock
 from stella.errors import NotInstalled
 from stella.errors import RosterError
 from stella.errors import UsageError
+from stella.roster.change import REMOVING
+from stella.roster.change import STAGING
 from stella.roster.lock import read_records
-from stella.roster.place import REMOVING
-from stella.roster.place import STAGING
+from stella.roster.plugin import State
 from stella.roster.remove import Removed
 from stella.roster.remove import remove
-from stella.roster.roster import State
 from stella.roster.roster import read_roster
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
@@ -29,6 +29,7 @@ from tests.making.child import start
 from tests.making.clocks import HandClock
 from tests.making.faults import at_step
 from tests.making.faults import die
+from tests.making.faults import on_opening
 from tests.making.packages import meter
 from tests.making.packages import notes
 from tests.making.packages import put
@@ -57,6 +58,7 @@ def test_a_removed_plugin_leaves_neither_directory_nor_record(tmp_path: Path, sc
     assert plugin.state is State.OK
 
 
+@pytest.mark.behaviour("A35")
 def test_every_copy_goes_the_projects_first(tmp_path: Path) -> None:
     """A35, I-66: both tiers, each directory that bears or declares the name."""
     here = settled(tmp_path)
@@ -74,6 +76,7 @@ def test_every_copy_goes_the_projects_first(tmp_path: Path) -> None:
     assert records(here) == set()
 
 
+@pytest.mark.behaviour("A35")
 @pytest.mark.parametrize(
     "manifest", [None, "name", "name = 7\n", 'name = "other"\nmore = 1\n', 'name = "Bad Name"\n']
 )
@@ -172,6 +175,7 @@ def test_a_path_is_no_name(tmp_path: Path, name: str) -> None:
     assert seen(tmp_path) == before
 
 
+@pytest.mark.behaviour("A34")
 @pytest.mark.parametrize("scope", Scope)
 def test_a_link_in_place_of_the_plugin_is_refused_before_anything_goes(
     tmp_path: Path, scope: Scope
@@ -284,3 +288,22 @@ def test_a_damaged_file_of_records_does_not_stop_a_removal(tmp_path: Path) -> No
     assert remove("notes", here, HandClock()).records == ()
     assert record.read_bytes() == b"not toml"
     assert list(here.tier(Scope.PROJECT).path.iterdir()) == []
+
+
+@pytest.mark.behaviour("G11")
+def test_of_two_removals_at_once_one_finds_nothing(tmp_path: Path) -> None:
+    """Q-15: the other has come first, between the look and the hold."""
+    here = settled(tmp_path)
+    put(notes(tmp_path / "source"), here)
+    lock = f"{here.tier(Scope.PROJECT).key}.lock"
+
+    def other() -> None:
+        remove("notes", here, HandClock())
+
+    def work() -> str:
+        on_opening(lock, other)
+        remove("notes", here, HandClock())
+        return "removed"
+
+    assert said(work).startswith('NotInstalled: "notes" is installed neither in ')
+    assert records(here) == set()

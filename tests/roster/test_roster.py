@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from stella import limits
 from stella.errors import NotInstalled
 from stella.process.program import Program
+from stella.roster.plugin import State
 from stella.roster.roster import Roster
-from stella.roster.roster import State
 from stella.roster.roster import before_start
 from stella.roster.roster import cleared
 from stella.roster.roster import read_roster
@@ -16,6 +17,7 @@ from stella.roster.roster import records_changed
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.scope import places
+from stella.roster.switch import Off
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
 from tests.making.packages import lookup
@@ -54,10 +56,16 @@ def test_a_roster_is_sorted_by_name_and_writes_nothing(tmp_path: Path) -> None:
     roster = read_roster(here, None)
     assert states(roster) == {"ant": "ok", "bee": "ok", "cat": "ok"}
     assert [plugin.name for plugin in roster.plugins] == ["ant", "bee", "cat"]
-    assert roster.notices == ()
+    left = here.tier(Scope.PROJECT).path / ".staging-left"
+    (notice,) = roster.notices
+    assert notice == (
+        f"{left}: left by a command that is at work or was cut off; the next one that changes "
+        "plugins takes it away"
+    )
     assert seen(tmp_path) == before
 
 
+@pytest.mark.behaviour("I-34")
 @pytest.mark.parametrize("scope", Scope)
 def test_a_directory_placed_by_hand_is_not_accepted(tmp_path: Path, scope: Scope) -> None:
     """K-163, A37, O365, I-30, I-34: it is listed, and the way to use it is named."""
@@ -66,12 +74,12 @@ def test_a_directory_placed_by_hand_is_not_accepted(tmp_path: Path, scope: Scope
     roster = read_roster(here, None)
     assert states(roster) == {"notes": "not-accepted"}
     plugin = roster.plugin("notes")
-    option = " --scope user" if scope is Scope.USER else ""
-    assert roster.notices == plugin.notices == (plugin.barrier,)
+    assert roster.notices == plugin.notices == roster.told == (plugin.barrier,)
+    others = ", or `stella trust` for all that this workspace brings, "
+    others += "or STELLA_TRUST_PROJECT=1 in the environment of one run"
     assert plugin.barrier == (
-        "notes does not run: nobody accepted it here; to use it, copy it elsewhere, take this "
-        "one away with `stella plugin remove notes`, and install the copy with "
-        f"`stella plugin install DIR{option}`"
+        "notes does not run: nobody accepted it here; to use it: `stella plugin accept notes`"
+        f"{others if scope is Scope.PROJECT else ''}"
     )
     assert before_start(plugin, lookup(here)) == plugin.barrier
 
@@ -111,18 +119,17 @@ def test_a_record_that_lies_in_the_workspace_is_ignored_with_a_notice(tmp_path: 
 
 
 def test_a_changed_plugin_is_listed_and_barred_with_the_whole_message(tmp_path: Path) -> None:
-    """A31, K-160, K-161, I-31: with where to install it from again."""
+    """A31, K-160, K-161, I-31: with the command that asks anew."""
     here = settled(tmp_path)
-    source = arbiter(tmp_path / "so urce", "print(1)\n")
-    done = put(source, here, Scope.USER)
+    done = put(arbiter(tmp_path / "source", "print(1)\n"), here, Scope.USER)
     manifest = done.directory / "plugin.toml"
     manifest.write_text(manifest.read_text("utf-8").replace("holds = 2", "holds = 3"), "utf-8")
     roster = read_roster(here, None)
     assert states(roster) == {"judge": "changed"}
     plugin = roster.plugin("judge")
     assert plugin.barrier == (
-        "judge is not what was accepted: changed plugin.toml; `stella plugin remove judge`, then "
-        f"`stella plugin install '{source}' --scope user` to accept it anew"
+        "judge is not what was accepted: changed plugin.toml; `stella plugin accept judge` "
+        "shows what it is now and asks, `stella plugin remove judge` takes it away"
     )
     assert plugin.explained == (
         plugin.barrier,
@@ -187,8 +194,9 @@ def test_compiled_files_go_before_a_start(tmp_path: Path) -> None:
 # ── two of a name ─────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("I-42")
 def test_the_projects_copy_replaces_the_persons_as_a_whole_with_a_notice(tmp_path: Path) -> None:
-    """I-42, E23: also when it is not accepted; then neither copy runs and both are named."""
+    """[I-42, E23]"""
     here = settled(tmp_path)
     user = put(notes(tmp_path / "source"), here, Scope.USER)
     project = put(notes(tmp_path / "again"), here)
@@ -200,10 +208,36 @@ def test_the_projects_copy_replaces_the_persons_as_a_whole_with_a_notice(tmp_pat
         f"notes: the copy of the project scope at {project.directory} is used in place of the "
         f"one of the user scope at {user.directory}"
     )
-    here.tier(Scope.PROJECT).record_path.unlink()
+    project.directory.joinpath("more").touch()
+    assert states(read_roster(here, None)) == {"notes": "changed"}
+
+
+@pytest.mark.behaviour("A-70.plugins")
+def test_a_copy_nobody_accepted_takes_the_place_of_none_that_the_person_did(
+    tmp_path: Path,
+) -> None:
+    """[A-70, I-43] A repository must not silence a person's guard by a name alone."""
+    here = settled(tmp_path)
+    user = put(notes(tmp_path / "source"), here, Scope.USER)
+    project = placed(here, Scope.PROJECT, "notes", "notes")
+    roster = read_roster(here, None)
+    assert [plugin.directory for plugin in roster.plugins] == [user.directory]
+    assert [plugin.directory for plugin in roster.every] == [user.directory, project]
+    assert roster.plugin("notes").barrier is None
+    (told,) = roster.told
+    assert told == (
+        f"notes: the copy of the user scope at {user.directory} is used; the one of the project "
+        f"scope at {project} is not, because nobody accepted it here; to use that one: "
+        "`stella plugin accept notes --scope project`"
+    )
+    by_variable = read_roster(here, None, by_variable=True)
+    assert by_variable.plugin("notes").directory == project
+    here.tier(Scope.USER).record_path.unlink()
     assert states(read_roster(here, None)) == {"notes": "not-accepted"}
+    assert read_roster(here, None).plugin("notes").directory == project
 
 
+@pytest.mark.behaviour("I-41")
 def test_of_two_in_one_tier_the_last_is_used_with_a_notice(tmp_path: Path) -> None:
     """I-41."""
     here = settled(tmp_path)
@@ -218,6 +252,7 @@ def test_of_two_in_one_tier_the_last_is_used_with_a_notice(tmp_path: Path) -> No
     assert plugin.state is State.OK  # the bytes are the ones that were accepted
 
 
+@pytest.mark.behaviour("I-41")
 def test_a_directory_of_another_name_is_used_with_a_notice(tmp_path: Path) -> None:
     """I-41, I-45: the name is the manifest's."""
     here = settled(tmp_path)
@@ -230,6 +265,7 @@ def test_a_directory_of_another_name_is_used_with_a_notice(tmp_path: Path) -> No
 # ── faulty ones hide nothing ──────────────────────────────────────────────────────────
 
 
+@pytest.mark.behaviour("I-44")
 def test_no_broken_directory_hides_another(tmp_path: Path) -> None:
     """F10, I-41, I-44, S-5: each is left out with a notice of one line."""
     here = settled(tmp_path)
@@ -253,6 +289,7 @@ def test_no_broken_directory_hides_another(tmp_path: Path) -> None:
     assert all(notice.isprintable() for notice in roster.notices)
 
 
+@pytest.mark.behaviour("I-44")
 def test_a_tier_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     """I-44."""
     here = settled(tmp_path)
@@ -345,3 +382,77 @@ def test_reading_looks_up_programs_and_starts_none(tmp_path: Path) -> None:
     plugin = read_roster(here, path).plugin("judge")
     assert f"+       program: {path}/python3" in "\n".join(plugin.explained)
     assert not (tmp_path / "bin/was-started").exists()
+
+
+@pytest.mark.behaviour("I-43.roster", "K-71")
+def test_what_a_person_switches_off_is_gone_from_both_tiers(tmp_path: Path) -> None:
+    """[I-42, I-43, K-71] Before that the project's copy is the one."""
+    here = settled(tmp_path)
+    put(notes(tmp_path / "mine", "x"), here, Scope.USER)
+    put(notes(tmp_path / "theirs", "x"), here)
+    (notice,) = read_roster(here, None).notices
+    assert "the copy of the project scope" in notice
+    (plugin,) = read_roster(here, None).plugins
+    assert plugin.scope is Scope.PROJECT
+    off = Off(person=frozenset({"x", "other"}))
+    roster = read_roster(here, None, switched=off)
+    assert (roster.plugins, roster.notices, roster.switched) == ((), (), off)
+    assert [(each.scope.value, each.state.value) for each in roster.every] == [
+        ("user", "off"),
+        ("project", "off"),
+    ]
+    assert roster.plugin("x").state is State.OFF
+
+
+@pytest.mark.behaviour("K-173")
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_project_switches_its_own_off_and_a_persons_only_when_trusted(
+    tmp_path: Path, *, trusted: bool
+) -> None:
+    """[I-43, K-173] A guard of the person's that the project's copy stood before is back."""
+    here = settled(tmp_path)
+    put(notes(tmp_path / "mine", "guard"), here, Scope.USER)
+    placed(here, Scope.PROJECT, "guard", "guard")
+    placed(here, Scope.PROJECT, "theirs", "theirs")
+    off = Off(project=frozenset({"guard", "theirs"}), trusted=trusted)
+    roster = read_roster(here, None, switched=off)
+    left = [] if trusted else [("guard", Scope.USER, State.OK)]
+    assert [(each.name, each.scope, each.state) for each in roster.plugins] == left
+    assert [each.name for each in roster.off] == ["guard", "guard", "theirs"][not trusted :]
+
+
+@pytest.mark.behaviour("A-72.plugins", "D80.notice")
+def test_many_plugins_that_nobody_accepted_are_one_notice_of_a_session(tmp_path: Path) -> None:
+    """[A-72, I-34] With the three ways; every other notice stays."""
+    here = settled(tmp_path)
+    for number in range(limits.IGNORED_SHOWN + 1):
+        placed(here, Scope.PROJECT, f"p{number:02}", f"p{number:02}")
+    placed(here, Scope.USER, "mine", "mine")
+    broken = here.home / "plugins" / "broken"
+    notes(broken, manifest="[")
+    roster = read_roster(here, None)
+    assert len(roster.notices) == limits.IGNORED_SHOWN + 3
+    fault, mine, together = roster.told
+    assert fault == roster.faulty[0]
+    assert fault.startswith(f"{broken}: left out: ")
+    assert mine.startswith("mine does not run: ")
+    count = limits.IGNORED_SHOWN + 1
+    assert together.startswith(
+        f"{count} plugins of this workspace do not run, because nobody accepted them here: p00, "
+    )
+    assert together.endswith(
+        " and 1 more; to use them: `stella plugin accept NAME` for one, `stella trust` for all "
+        "that this workspace brings, or STELLA_TRUST_PROJECT=1 in the environment of one run"
+    )
+
+
+@pytest.mark.behaviour("I-43.told")
+def test_a_project_that_switches_off_a_persons_plugin_is_told_of(tmp_path: Path) -> None:
+    """[I-43, I-44] Each session says so; what the person switched off is no news."""
+    here = settled(tmp_path)
+    put(notes(tmp_path / "source"), here, Scope.USER)
+    name = frozenset({"notes"})
+    off = read_roster(here, None, switched=Off(project=name, trusted=True))
+    assert off.told == ("notes: your own copy is switched off by the project's settings",)
+    both = read_roster(here, None, switched=Off(person=name, project=name, trusted=True))
+    assert both.told == ()

@@ -1,6 +1,7 @@
 """How turns under a turn are named and what they hand back; what they do is in test_children."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from stella.session.agents import Agents
 from stella.session.agents import Assignment
 from stella.session.agents import Done
 from stella.session.facts import ToolsOffered
+from stella.tools.all import TOOLS
 from stella.turn.changes import ChangeBook
 from stella.turn.facts import Fact
 from stella.turn.facts import TurnStatus
@@ -20,8 +22,11 @@ from stella.turn.plugin_facts import SubagentFinished
 from stella.turn.questions import Change
 from stella.turn.tally import Tally
 from tests.making.repositories import repository
+from tests.making.sessions import calls
+from tests.making.sessions import says
 from tests.making.sessions import script
 from tests.session.test_workshop import workshop
+from tests.tools.test_custom import custom
 
 
 def end(status: TurnStatus = TurnStatus.COMPLETED, steps: int = 1) -> TurnEnd:
@@ -64,6 +69,38 @@ def test_changes_are_counted_in_files_and_lines_as_far_as_known() -> None:
     unmeasured = Done(end=end(TurnStatus.FAILED, 0), report="r", truncated=False, changes=None)
     assert (unmeasured.files, unmeasured.lines) == (0, 0)
     assert (unmeasured.completed, unmeasured.began) == (False, False)
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_child_reads_with_built_in_tools_and_a_worker_has_every_tool_in_its_own_root(
+    tmp_path: Path, write: bool
+) -> None:
+    """[E-91, P-15] A tool of a file runs in the copy and never in the workspace."""
+    command = ["/bin/sh", "-c", "pwd > where"]
+    shop = workshop(tmp_path, calls("probe"), says("done"))
+    shop = replace(shop, tools=(*TOOLS, custom(command)))
+    root = repository(tmp_path / "copy", {"a.txt": "a\n"}).resolve()
+    assignment = Assignment(
+        agent="t1.a1",
+        parent="t1",
+        round=0,
+        principal="plugin:a/builder#1",
+        seat="worker",
+        instruction="x",
+        root=root,
+        write=write,
+        max_steps=2,
+    )
+    done = asyncio.run(Agents(workshop=shop).conduct(assignment, lambda _done: None))
+    assert done.completed
+    [offered] = [fact for fact in shop.telling.every if isinstance(fact, ToolsOffered)]
+    reading = [t.contract.name for t in TOOLS if t.contract.trusted_read_only]
+    every = [t.contract.name for t in shop.tools]
+    assert [tool.name for tool in offered.tools] == (every if write else reading)
+    where = root / "where"
+    assert where.exists() == write
+    assert not write or where.read_text() == f"{root}\n"
+    shop.telling.journal.close()
 
 
 def test_a_turn_that_is_cancelled_before_it_begins_is_told_to_be_over(tmp_path: Path) -> None:

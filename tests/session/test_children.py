@@ -27,9 +27,9 @@ def got(played: Played) -> dict[str, object]:
     return found
 
 
-@pytest.mark.behaviour("D-53", "E-91", "E-92")
+@pytest.mark.behaviour("D-53", "E-91", "E-92", "I-45")
 def test_a_child_turn_reads_reports_and_sees_its_instruction_alone(tmp_path: Path) -> None:
-    """[D-53, E-91, E-92, W-33]"""
+    """[D-53, E-91, E-92, I-45, W-33]"""
     child = (calls("read_file", path="answer.txt"), says("1. read 2. edit"))
     played = asked(tmp_path, ASK + TELL, *child, says("done"))
     assert got(played) == {

@@ -12,6 +12,7 @@ from stella.authority.decision import Contribution
 from stella.authority.decision import Opinion
 from stella.authority.gate import Mode
 from stella.clock import SystemClock
+from stella.content.guard import Guard
 from stella.message import Asked
 from stella.message import ErrorClass
 from stella.message import Message
@@ -220,3 +221,63 @@ def test_a_hook_is_told_where_it_is_and_what_it_left_is_a_notice(tmp_path: Path)
         assert heard.exit_code == 0
         notices = [fact.text for fact in ours.telling.told if isinstance(fact, Noticed)]
         assert notices == ["a left 1 of its processes behind at SubagentStart; they were ended"]
+
+
+# ── guards of records [P-65] ──────────────────────────────────────────────────────────
+
+SECRETS = Guard(
+    lineage="no-secrets", whose="the person's", statement="Hands off.", path="secrets/*"
+)
+
+
+def guarding(ours: Hands, *guards: Guard) -> Hands:
+    ours.guards = guards
+    return ours
+
+
+@pytest.mark.parametrize("form", ["plain", "dotted", "absolute", "linked", "text"])
+def test_an_armed_guard_refuses_a_call_however_its_path_is_written(
+    tmp_path: Path, form: str
+) -> None:
+    """[P-65, A-14] Nothing is written, and the trace says whose word decided."""
+    with hands(tmp_path) as ours:
+        root = ours.watching.root
+        (root / "secrets").mkdir()
+        (root / "link").symlink_to("secrets")
+        path = {
+            "plain": "secrets/key",
+            "dotted": "./secrets/../secrets/key",
+            "absolute": f"{root}/secrets/key",
+            "linked": "link/key",
+            "text": "secrets/key",
+        }[form]
+        asked = call("write_file", path=path, content="x")
+        if form == "text":
+            text = '{"path": "secrets/\\u006bey", "content": "x"}'
+            asked = Asked(call_id="t1.c1", name="write_file", input=text)
+        ruling = guarding(ours, SECRETS).gate(AskGate(call=asked))
+        assert ruling.refusal is not None
+        assert ruling.refusal.error is not None
+        assert ruling.refusal.error.kind is ErrorClass.REFUSED_BY_POLICY
+        assert ruling.refusal.error.message == (
+            "A rule denies this (the person's record no-secrets): Hands off."
+        )
+        assert ruling.judged is not None
+        assert (ruling.judged.decision, ruling.judged.cause) == ("deny", "rule")
+        row = ruling.judged.trace[0]
+        assert (row.rule, row.source, row.deciding) == ("record no-secrets", "record", True)
+        assert list((root / "secrets").iterdir()) == []
+
+
+def test_a_guard_lets_through_what_it_does_not_name(tmp_path: Path) -> None:
+    """[P-65, A-33] And an allow of a hook does not lift one."""
+    with hands(tmp_path) as ours:
+        asked = call("write_file", path="other", content="x")
+        assert guarding(ours, SECRETS).gate(AskGate(call=asked)).refusal is None
+        shell = call("bash", command="git push")
+        push = Guard(lineage="p", whose="the person's", statement="No.", command="git push")
+        allow = Opinion(rule="r", source="hook", contribution=Contribution.ALLOW)
+        ruling = guarding(ours, push).gate(AskGate(call=shell, opinions=(allow,)))
+        assert ruling.refusal is not None
+        assert ruling.judged is not None
+        assert [row.source for row in ruling.judged.trace] == ["hook", "record", "mode"]

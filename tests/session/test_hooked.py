@@ -1,17 +1,23 @@
 """Who listens to hooks in a session: what was accepted, as a person was shown it [D-61, D-69]."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stella import limits
+from stella.errors import NotAccepted
+from stella.errors import Untrusted
 from stella.errors import UsageError
+from stella.process.program import Program
 from stella.roster.roster import read_roster
 from stella.roster.scope import Scope
 from stella.roster.scope import places
+from stella.roster.switch import Off
 from stella.session.enabled import enabled
 from stella.session.hooked import Hooked
 from stella.session.hooked import hooked
+from stella.session.hooked import refuse_missing
 from stella.session.hooked import standing
 from stella.session.options import Options
 from stella.turn.facts import Noticed
@@ -125,14 +131,16 @@ def test_a_package_that_is_gone_is_not_silent(tmp_path: Path) -> None:
 
 
 def test_a_package_in_front_of_an_accepted_one_does_not_silence_it(tmp_path: Path) -> None:
-    """[D-69, I-42] The project's copy is the one that counts, and nobody accepted it."""
+    """[D-69, A-70] The person's own is asked on, whatever stands beside it."""
     given = wanted(tmp_path)
     source = hooking(tmp_path / "guard", "", "PreToolUse")
     installed(given.workspace, given.home, source, Scope.USER)
     hooking(given.workspace / ".stella" / "plugins" / "guard", "", "TurnEnd")
     of = found(given)
     assert list(of.listeners) == [Hook.PRE_TOOL_USE]
-    assert "guard does not run: nobody accepted it here" in why(of)
+    cleared = of.processes["plugin:guard"].plugin.cleared()
+    assert isinstance(cleared, Program)
+    assert cleared.not_started is None
 
 
 def test_a_plugin_without_a_process_is_not_asked(tmp_path: Path) -> None:
@@ -180,3 +188,87 @@ def test_a_home_inside_the_workspace_refuses_only_where_something_was_accepted(
     installed(tmp_path / "elsewhere", inside.home, source, Scope.USER)
     with pytest.raises(UsageError, match="must lie apart from the workspace"):
         finished(inside)
+
+
+@pytest.mark.behaviour("I-43.guard", "K-173.hooks")
+def test_a_guard_that_is_switched_off_is_not_asked_and_does_not_bar(tmp_path: Path) -> None:
+    """[I-43, D-69] Off is a person's word; gone is not, and a repository has no say over it."""
+    given = wanted(tmp_path)
+    source = hooking(tmp_path / "guard", "", "PreToolUse")
+    installed(given.workspace, given.home, source, Scope.USER)
+    for off in (Off(person=frozenset({"guard"})), Off(project=frozenset({"guard"}), trusted=True)):
+        stands = standing(replace(given, switched=off), given.workspace)
+        assert stands is not None
+        assert hooked(replace(given, switched=off), *stands, (), session="s").listeners == {}
+    theirs = replace(given, switched=Off(project=frozenset({"guard"})))
+    (given.home / "plugins" / "guard").rename(tmp_path / "away")
+    stands = standing(theirs, given.workspace)
+    assert stands is not None
+    of = hooked(theirs, *stands, (), session="s")
+    assert list(of.listeners) == [Hook.PRE_TOOL_USE]
+
+
+def test_all_that_nobody_accepted_is_one_notice(tmp_path: Path) -> None:
+    """[A-72, D-69]"""
+    given = wanted(tmp_path)
+    plugins = given.workspace / ".stella" / "plugins"
+    for name in ("one", "two"):
+        hooking(plugins / name, "", "PreToolUse", name=name)
+    notices = [fact.text for fact in finished(given).told if isinstance(fact, Noticed)]
+    (notice,) = notices
+    assert notice.startswith("2 plugins of this workspace do not run")
+
+
+@pytest.mark.behaviour("A-72.require", "H7")
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("nothing", ""),
+        ("accepted", ""),
+        ("off", ""),
+        ("left out", "trust"),
+        ("not accepted", "not_accepted"),
+        ("changed", "not_accepted"),
+        ("faulty", "not_accepted"),
+        ("waiting", "not_accepted"),
+    ],
+)
+def test_a_session_that_requires_all_is_refused_for_what_would_not_run(
+    tmp_path: Path, kind: str, code: str
+) -> None:
+    """[A-72, reports H7] Before anything is spent or written, and nothing else refuses it."""
+    given = wanted(tmp_path, require_plugins=True)
+    plugins = given.workspace / ".stella" / "plugins"
+    if kind in ("accepted", "changed", "off"):
+        installed(given.workspace, given.home, hooking(tmp_path / "guard", "", "TurnEnd"))
+    if kind == "changed":
+        (plugins / "guard" / "main.py").write_text("print(1)\n")
+    if kind == "off":
+        given = replace(given, switched=Off(person=frozenset({"guard"})))
+    if kind == "not accepted":
+        hooking(plugins / "guard", "", "TurnEnd")
+    if kind == "waiting":
+        source = hooking(tmp_path / "guard", "", "TurnEnd")
+        installed(given.workspace, given.home, source, Scope.USER)
+        hooking(plugins / "guard", "", "TurnEnd")
+    if kind == "faulty":
+        hooking(plugins / "guard", "", "TurnEnd")
+        (plugins / "guard" / "plugin.toml").write_text("[")
+    if kind == "left out":
+        given = replace(given, left_out=("x left out",))
+    stands = standing(given, given.workspace)
+    assert stands is not None
+    refuse_missing(replace(given, require_plugins=False), stands[1])
+    if not code:
+        refuse_missing(given, stands[1])
+        refuse_missing(given, None)
+        return
+    with pytest.raises(NotAccepted if code == "not_accepted" else Untrusted) as refused:
+        refuse_missing(given, stands[1])
+    head, told = refused.value.message.split("\n")
+    assert (refused.value.code, refused.value.exit_code) == (code, 1)
+    assert head == "--require-plugins: this would not run:"
+    assert "guard" in told or told == "x left out"
+    with pytest.raises(type(refused.value)):
+        finished(given)
+    assert not (given.workspace / ".stella" / "private").exists()

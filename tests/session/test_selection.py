@@ -8,7 +8,7 @@ from stella.errors import PipelineError
 from stella.errors import UsageError
 from stella.manifest.read import read_manifest
 from stella.roster.drift import NotAccepted
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.scope import Scope
 from stella.session.selection import select
 

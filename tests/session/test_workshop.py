@@ -1,5 +1,6 @@
 """What agents share, and what each one is given."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,20 +10,24 @@ from stella.clock import SystemClock
 from stella.providers.all import open_model
 from stella.session.facts import SystemPrompt
 from stella.session.facts import ToolsOffered
+from stella.session.steered import Steered
 from stella.session.workshop import Workshop
 from stella.session.workshop import side_by_side
 from stella.session.workshop import tools_digest
 from stella.tools.all import TOOLS
+from tests.making.records import governed
+from tests.making.records import guarded
+from tests.making.sessions import Line
 from tests.making.sessions import project
 from tests.making.sessions import script
 from tests.session.test_telling import telling
 
 
-def workshop(folder: Path) -> Workshop:
+def workshop(folder: Path, *replies: Line) -> Workshop:
     """The means of a session whose worker and planner are two scripts."""
     clock = SystemClock()
     folder.mkdir(parents=True, exist_ok=True)
-    worker = open_model(f"script:{script(folder / 'worker.jsonl')}", clock=clock)
+    worker = open_model(f"script:{script(folder / 'worker.jsonl', *replies)}", clock=clock)
     planner = open_model(f"script:{script(folder / 'planner.jsonl')}", clock=clock)
     return Workshop(
         telling=telling(folder / "told"),
@@ -79,3 +84,25 @@ def test_hands_are_not_given_in_a_root_that_leads_elsewhere_by_now(tmp_path: Pat
         shop.hands(root, TOOLS, "plugin:a/builder#1"),
     ):
         pass
+
+
+def test_the_texts_of_a_session_stand_in_the_prefix_of_every_agent(tmp_path: Path) -> None:
+    """[E-130] The parts are told with their lengths; guards come with the hands."""
+    table = guarded()
+    said = Steered(
+        agents="## AGENTS.md\n\na", pinned="## R", governed=governed([table], approved=[table])
+    )
+    shop = replace(workshop(tmp_path), steered=said)
+    with shop.hands(project(tmp_path / "work"), TOOLS, "user") as hands:
+        text = shop.introduce(hands, seat="worker", context="c")
+        assert [guard.lineage for guard in hands.guards] == ["one"]
+    assert text.endswith("\n\n## AGENTS.md\n\na\n\n## R\n\n## Session context\n\nc")
+    prompt = shop.telling.told[0]
+    assert isinstance(prompt, SystemPrompt)
+    assert [part.name for part in prompt.parts] == [
+        "base",
+        "environment",
+        "agents",
+        "records",
+        "session_context",
+    ]

@@ -12,6 +12,7 @@ from stella.errors import UsageError
 from stella.settings.load import ReadFile
 from stella.settings.load import Settings
 from stella.settings.load import load
+from stella.settings.load import load_to_read
 from stella.turn.seats import TIERS
 from tests.making.child import open_folder
 from tests.making.child import said_by_nobody
@@ -105,11 +106,72 @@ def test_a_projects_file_has_no_say_without_trust_and_a_notice_lists_what_it_say
     assert (settings.pipeline, settings.test_secs) == (None, limits.TEST_SECS_DEFAULT)
     assert settings.tiers == TIERS
     assert [Path(file.path).parent for file in settings.files] == [home, workspace]
-    (notice,) = settings.notices
-    assert notice.startswith(
-        f"{workspace}/stella.toml: 7 values without effect: ui, model.temperature, model.default, "
-        "pipeline.default, pipeline.test_timeout_secs, pipeline.tiers.verifier, tiers.plan; "
+    assert settings.notices == ()
+    assert settings.left_out == (
+        (
+            f"{workspace}/stella.toml: 7 values left out: model.temperature, model.default, "
+            "pipeline.default, pipeline.test_timeout_secs, pipeline.tiers.verifier, tiers.plan, "
+            "ui.live"
+        ),
     )
+
+
+@pytest.mark.behaviour("A-70.settings")
+def test_what_no_project_may_say_is_told_with_trust_and_without(tmp_path: Path) -> None:
+    """[S2-28, A-70] And what a trusted one may say in a later release."""
+    text = """
+    [providers.x]
+    [prices.x]
+    [ui]
+    live = false
+    [[hooks.Stop]]
+    hooks = [{ command = "a" }, { command = "b" }]
+    """
+    home, workspace = ready(tmp_path, project=text)
+    where = f"{workspace}/stella.toml"
+    never = (
+        f"{where}: 2 values without effect: providers, prices; "
+        "in a project's file they never have one, they are the person's alone"
+    )
+    settings = load(home, workspace, {})
+    assert settings.notices == (never,)
+    assert settings.left_out == (
+        f"{where}: 2 hook commands left out",
+        f"{where}: 1 value left out: ui.live",
+    )
+    trusted = load(home, workspace, {}, trusted=True)
+    assert trusted.left_out == ()
+    assert trusted.notices == (
+        never,
+        f"{where}: 1 value without effect: hooks; this release does not act on them yet",
+    )
+
+
+@pytest.mark.behaviour("S2-25.plugins")
+def test_both_files_switch_plugins_off_and_neither_hides_the_other(tmp_path: Path) -> None:
+    """[I-43, S2-25] Who has a say over which is the roster's to say."""
+    texts = ('[plugins]\na = "off"\nb = "on"', '[plugins]\nb = "off"\na = "on"')
+    for trusted in (False, True):
+        settings = load(*ready(tmp_path, *texts), {}, trusted=trusted)
+        assert (settings.off, settings.project_off) == (frozenset("a"), frozenset("b"))
+        assert (settings.notices, settings.left_out) == ((), ())
+
+
+@pytest.mark.behaviour("S2-4.reading")
+def test_a_command_that_reads_goes_on_without_the_faulty_file_and_says_so(tmp_path: Path) -> None:
+    """[S2-4]"""
+    home, workspace = ready(tmp_path, '[plugins]\na = "off"', "[modle]")
+    settings = load_to_read(home, workspace, {}, trusted=False)
+    assert settings.off == frozenset("a")
+    assert settings.notices == (
+        (
+            f'{workspace}/stella.toml: modle: unknown section "modle"; did you mean model?; '
+            "this file is left out"
+        ),
+    )
+    (home / "stella.toml").write_text("[")
+    both = load_to_read(home, workspace, {}, trusted=False)
+    assert (len(both.notices), both.off) == (2, frozenset())
 
 
 def test_a_trusted_projects_file_goes_before_the_persons(tmp_path: Path) -> None:
@@ -294,7 +356,7 @@ def test_a_file_of_another_format_is_told_of_once(tmp_path: Path) -> None:
 
 def test_what_a_file_says_is_shown_escaped(tmp_path: Path) -> None:
     home, workspace = ready(tmp_path, project='[pipeline.tiers]\n"a\\u001b[31m" = "plan"')
-    (notice,) = load(home, workspace, {}).notices
+    (notice,) = load(home, workspace, {}).left_out
     assert "\x1b" not in notice
     assert "pipeline.tiers.a\\u{1B}[31m" in notice
 
@@ -305,12 +367,12 @@ def test_a_project_that_says_very_much_to_no_effect_is_told_of_in_few_words(
     """[A-70, A-72]: limits.IGNORED_SHOWN, at the limit and one past it."""
     head = "[pipeline.tiers]\n"
     rows = [f't{n} = "plan"\n' for n in range(limits.IGNORED_SHOWN)]
-    (all_of_them,) = loaded(tmp_path, project=head + "".join(rows)).notices
-    assert f"{limits.IGNORED_SHOWN} values without effect" in all_of_them
-    assert f"pipeline.tiers.t{limits.IGNORED_SHOWN - 1};" in all_of_them
+    (all_of_them,) = loaded(tmp_path, project=head + "".join(rows)).left_out
+    assert f"{limits.IGNORED_SHOWN} values left out" in all_of_them
+    assert all_of_them.endswith(f"pipeline.tiers.t{limits.IGNORED_SHOWN - 1}")
     long = "x" * 4 * limits.FAULT_VALUE_CHARS
-    (cut,) = loaded(tmp_path, project=f'{head}{long} = "plan"\n{"".join(rows)}').notices
-    assert " and 1 more; " in cut
-    assert f"pipeline.tiers.t{limits.IGNORED_SHOWN - 1};" not in cut
+    (cut,) = loaded(tmp_path, project=f'{head}{long} = "plan"\n{"".join(rows)}').left_out
+    assert cut.endswith(" and 1 more")
+    assert f"pipeline.tiers.t{limits.IGNORED_SHOWN - 1}" not in cut
     assert "more characters]" in cut
     assert len(cut) < len(all_of_them) + 2 * limits.FAULT_VALUE_CHARS

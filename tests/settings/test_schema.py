@@ -1,10 +1,15 @@
 """[S2-4, S2-5, D-7, D-50, M2-50] What the bytes of a settings file mean."""
 
+import tomllib
+
 import pytest
 
 from stella import limits
 from stella.settings.schema import MODEL_OF
 from stella.settings.schema import SettingsFile
+from stella.settings.schema import Switch
+from stella.settings.schema import UiTable
+from stella.settings.schema import hook_entries
 from stella.settings.schema import names_of
 from stella.settings.schema import read_settings
 from stella.settings.sections import MODEL_NAMES
@@ -202,7 +207,49 @@ def test_what_is_no_settings_text_is_one_fault(data: bytes, told: str) -> None:
 
 def test_what_a_projects_file_cannot_say_is_listed() -> None:
     """[A-70]"""
-    assert said("[ui]\nlive = true\n[pipeline]\nmax_holds = 1", Scope.PROJECT).ignored == ("ui",)
+    found = said("[ui]\nlive = true\n[serve]\n[pipeline]\nmax_holds = 1", Scope.PROJECT)
+    assert (found.ignored, found.later) == (("serve",), ())
+    assert found.ui == UiTable(live=True)
+
+
+@pytest.mark.behaviour("S2-25.plugins")
+def test_a_plugin_is_switched_by_two_words_and_no_other() -> None:
+    """[S2-25, I-43]"""
+    found = said('[plugins]\na = "off"\nb = "on"\n"c d" = "off"')
+    assert found.off == frozenset({"a", "c d"})
+    assert found.plugins["b"] is Switch.ON
+    right = 'expected "on" or "off", got'
+    assert wrong('[plugins]\na = false\nb = true\nc = "of"\nd = 1\ne = "Off"') == [
+        f'plugins.a: {right} a boolean; write "off"',
+        f'plugins.b: {right} a boolean; write "on"',
+        f'plugins.c: {right} "of"',
+        f"plugins.d: {right} another type",
+        f'plugins.e: {right} "Off"',
+    ]
+    assert wrong("plugins = 3") == ['plugins: expected a table of names, each "on" or "off"']
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("", []),
+        ("hooks = 3", [("hooks", 3)]),
+        ("[hooks]", []),
+        (
+            '[[hooks.Stop]]\nhooks = [{ command = "a" }, { argv = ["b"] }]',
+            [("Stop", {"command": "a"}), ("Stop", {"argv": ["b"]})],
+        ),
+        ("[[hooks.Stop]]\nhooks = []", [("Stop", {"hooks": []})]),
+        ('[hooks]\nStop = "rm"', [("Stop", "rm")]),
+        ('[hooks.Stop]\ncommand = "rm"', [("Stop", {"command": "rm"})]),
+    ],
+)
+def test_every_entry_of_hooks_is_told_whatever_its_shape(
+    text: str, entries: list[tuple[str, object]]
+) -> None:
+    """[H-45, I-52] What cannot be understood is shown as it stands."""
+    assert list(hook_entries(tomllib.loads(text).get("hooks"))) == entries
+    assert said(text, Scope.PROJECT).hooks == len(entries)
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,16 @@ def test_what_is_acted_on_is_left_for_the_codec() -> None:
         "pipeline": {"default": "v", "max_holds": 1, "test_timeout_secs": 5, "tiers": {}},
     }
     assert looked_over(tree, Scope.USER) == Looked(tree=tree)
-    wrong = {"pipeline": 3, "model": []}
+    assert looked_over({"plugins": {"any": 1}}, Scope.USER).tree == {"plugins": {"any": 1}}
+    wrong = {"pipeline": 3, "model": [], "plugins": "off"}
     assert looked_over(wrong, Scope.PROJECT) == Looked(tree=wrong)
 
 
-LATER = [name for name, section in SECTIONS.items() if not section.acted and name != "authority"]
+LATER = [
+    name
+    for name, section in SECTIONS.items()
+    if not section.acted and not section.free and name != "authority"
+]
 
 
 @pytest.mark.behaviour("S2-20.later")
@@ -83,7 +88,7 @@ def test_what_may_not_stand_in_the_persons_file_is_a_fault_that_names_its_scopes
     "name",
     [
         *("providers", "prices", "engine", "agent", "workspace", "reward", "detect", "serve"),
-        *("authority", "ui", "hooks"),
+        "authority",
     ],
 )
 def test_what_a_projects_file_says_to_no_effect_is_ignored(name: str) -> None:
@@ -91,15 +96,21 @@ def test_what_a_projects_file_says_to_no_effect_is_ignored(name: str) -> None:
     assert looked_over({name: {}}, Scope.PROJECT) == Looked(ignored=(name,))
 
 
+@pytest.mark.parametrize("name", ["hooks"])
+def test_what_needs_trust_and_comes_later_is_apart(name: str) -> None:
+    """[A-70, A-72]"""
+    assert looked_over({name: {}}, Scope.PROJECT) == Looked(later=(name,))
+
+
 def test_a_later_key_of_what_needs_trust_is_ignored_in_a_projects_file() -> None:
     """[A-70]"""
     tree = {"model": {"temperature": 1.0, "default": "a"}}
     assert looked_over(tree, Scope.PROJECT) == Looked(
-        tree={"model": {"default": "a"}}, ignored=("model.temperature",)
+        tree={"model": {"default": "a"}}, later=("model.temperature",)
     )
 
 
-@pytest.mark.parametrize("name", ["permissions", "tools", "plugins", "budget", "redaction"])
+@pytest.mark.parametrize("name", ["permissions", "tools", "budget", "redaction"])
 def test_what_would_tighten_is_never_ignored(name: str) -> None:
     """[A-70] A rule that forbids, in a release that cannot apply it, ends the run."""
     assert "does not act on it yet" in troubles({name: {}}, Scope.PROJECT)[0]

@@ -357,7 +357,10 @@ def test_a_git_file_is_protected_like_a_git_directory(root: Root) -> None:
         ("STELLA.toml", True),
         ("{root}/stella.toml", True),
         ("./.stella//skills/x", True),
+        (".mcp.json", True),
+        (".MCP.json", True),
         ("sub/stella.toml", False),
+        ("sub/.mcp.json", False),
         ("sub/.stella/x", False),
         ("stella.toml.bak", False),
         ("stella", False),
@@ -367,7 +370,7 @@ def test_a_git_file_is_protected_like_a_git_directory(root: Root) -> None:
     ],
 )
 def test_what_steers_later_sessions_is_known(root: Root, path: str, *, steering: bool) -> None:
-    """T2-32."""
+    """T2-32, D92."""
     assert steers(root, path.format(root=root.path)) is steering
 
 

@@ -701,3 +701,29 @@ def test_each_limit_of_a_turn_is_a_ceiling_of_the_run() -> None:
         "token_limit": "money",
         "time_limit": "time",
     }
+
+
+JOINING = MessageAppended(role="user", origin="skills", text="## Skills")
+
+
+@pytest.mark.behaviour("E-132")
+def test_skills_and_records_stand_behind_the_prompt_of_the_first_round_alone() -> None:
+    """[E-132] The prompt, then they, then what plugins contribute; a further round has none."""
+    answers = iter([BAD, GOOD])
+    host = Host(replies=[says(), says()], plugin=lambda _m, _r: next(answers), inspections=trees())
+    played(host, pipeline(), joining=JOINING)
+    first, second = host.models()
+    texts = [message.content for message in first]
+    assert texts[:2] == ["\\[time] go", "## Skills"]
+    assert [message.content for message in second].count("## Skills") == 1
+    told = host.facts(MessageAppended)
+    assert told[0] == JOINING
+    assert told.count(JOINING) == 1
+
+
+def test_a_turn_that_may_not_begin_is_given_nothing() -> None:
+    """[E-10, E-132]"""
+    host = Host(hook=answering({"a": deny()}))
+    end = played(host, None, joining=JOINING, **hooked(Hook.TURN_START))
+    assert end.turn is not None
+    assert JOINING not in host.facts(MessageAppended)

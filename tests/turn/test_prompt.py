@@ -90,6 +90,15 @@ def test_the_prefix_holds_the_environment_after_the_base() -> None:
 
 def test_the_text_of_hooks_stands_last_in_the_prefix() -> None:
     """[E-130, D-64]"""
-    assert system_prompt("e", "base", "### plugin a\ntabs").endswith(
+    assert system_prompt("e", "base", context="### plugin a\ntabs").endswith(
         "e\n\n## Session context\n\n### plugin a\ntabs"
+    )
+
+
+def test_the_workspaces_text_and_records_stand_between_environment_and_hooks() -> None:
+    """[E-130] In this order, one blank line apart."""
+    text = system_prompt("e", "base", agents="## AGENTS.md\n\na", pinned="## R\n\nr", context="c")
+    assert text == (
+        "base\n\n## Session environment\n\ne\n\n## AGENTS.md\n\na\n\n## R\n\nr\n\n"
+        "## Session context\n\nc"
     )

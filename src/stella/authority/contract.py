@@ -16,7 +16,11 @@ class Provenance(Word):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContract:
-    """Name, words and schema for the model; grade and origin for the gate [A-4]."""
+    """Name, words and schema for the model; grade and origin for the gate [A-4].
+
+    `plugin` is whose tool it is, None for the host's and the person's own; its calls are that
+    plugin's [A-41, P-20]. `ceiling` is the worst grade its declaration covers.
+    """
 
     name: str
     description: str
@@ -24,6 +28,9 @@ class ToolContract:
     read_only: bool
     risk: Risk
     provenance: Provenance = Provenance.BUILTIN
+    origin: str = Provenance.BUILTIN.value
+    plugin: str | None = None
+    ceiling: Risk = Risk.DESTRUCTIVE
 
     @property
     def trusted_read_only(self) -> bool:

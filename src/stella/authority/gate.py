@@ -26,6 +26,9 @@ class Mode(Word):
 _MOST: Final = {Mode.READ_ONLY: Risk.LOW, Mode.WORKSPACE: Risk.HIGH, Mode.ALL: Risk.DESTRUCTIVE}
 _MAKER: Final = object()
 
+CAPABILITY: Final = "capability"
+"""The cause of a refusal because a plugin did not declare as much [A-51]."""
+
 
 class Permit:
     """Proof that the gate allowed one call; only `judge` can make one [A-34]."""
@@ -69,11 +72,32 @@ def judge(
     in this release, so a wish for approval refuses the call [A-63, D-65].
     """
     worst = max(contract.risk, risk, key=lambda grade: grade.rank)
-    decided = deciding((*opinions, _of_mode(contract, worst, mode)))
+    decided = deciding(
+        (*opinions, *_of_declaration(contract, worst), _of_mode(contract, worst, mode))
+    )
     assert decided is not None  # noqa: S101  # the mode always says something
     if decided.contribution is Contribution.ALLOW:
         return Permit(_MAKER, call_id, contract.name, worst)
     return Denied(cause=decided.cause, sentence=decided.sentence, by=decided.source)
+
+
+def _of_declaration(contract: ToolContract, risk: Risk) -> tuple[Opinion, ...]:
+    """Return the refusal of a plugin's tool that is worse than the plugin declares [A-40, A-41]."""
+    if contract.plugin is None or risk.rank <= contract.ceiling.rank:
+        return ()
+    sentence = (
+        f"{contract.name} is a tool of the plugin {contract.plugin} at risk {risk.value}, and the"
+        f" plugin declares no more than {contract.ceiling.value} for it, so the call was not made."
+    )
+    return (
+        Opinion(
+            rule=f"capability {contract.name}",
+            source=CAPABILITY,
+            contribution=Contribution.DENY,
+            cause=CAPABILITY,
+            sentence=sentence,
+        ),
+    )
 
 
 def _of_mode(contract: ToolContract, risk: Risk, mode: Mode) -> Opinion:

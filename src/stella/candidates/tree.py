@@ -23,7 +23,7 @@ from stella.candidates.place import ours
 from stella.clock import Clock
 from stella.escape import visible
 from stella.files.kind import Kind
-from stella.files.tree import above
+from stella.files.names import above
 from stella.files.tree import names_in
 from stella.files.way import Way
 from stella.files.write import write_all

@@ -22,6 +22,7 @@ from stella.cli.streams import let_go
 from stella.cli.streams import say
 from stella.cli.streams import unwritten
 from stella.errors import StellaError
+from stella.escape import visible_lines
 
 INTERRUPTED = 130
 
@@ -50,9 +51,9 @@ def exit_status(invoked: Callable[[], Any], arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except click.UsageError as error:
         hint = f"\ntry: {error.ctx.command_path} --help" if error.ctx else ""
-        return refused("usage", error.format_message() + hint, 2, arguments)
+        return refused("usage", visible_lines(error.format_message()) + hint, 2, arguments)
     except click.ClickException as error:
-        return refused("usage", error.format_message(), 2, arguments)
+        return refused("usage", visible_lines(error.format_message()), 2, arguments)
     except BrokenPipeError:
         for stream in (sys.stdout, sys.stderr):
             let_go(stream)
@@ -93,14 +94,15 @@ def machine(arguments: Sequence[str]) -> bool:
 
 
 def _bug(error: Exception, arguments: Sequence[str]) -> int:
-    refused("internal", f"this is a bug of stella: {type(error).__name__}: {error}", 1, arguments)
-    say(
-        sys.stderr,
+    what = visible_lines(f"{type(error).__name__}: {error}")
+    refused("internal", f"this is a bug of stella: {what}", 1, arguments)
+    report = (
         f"stella {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"arguments: {' '.join(arguments[:1])} …\n"
         f"{''.join(traceback.format_exception(error))}"
-        "Please report it with the lines above.",
+        "Please report it with the lines above."
     )
+    say(sys.stderr, visible_lines(report))
     return 1
 
 

@@ -24,6 +24,9 @@ from stella.process.conceal import conceal
 COMMANDS: Final = {
     "run": "stella.cli.commands.run",
     "plugin": "stella.cli.commands.plugin",
+    "tools": "stella.cli.commands.tools",
+    "skills": "stella.cli.commands.skills",
+    "trust": "stella.cli.commands.trust",
     "journal": "stella.cli.commands.journal",
     "demo": "stella.cli.commands.demo",
     "version": "stella.cli.commands.version",

@@ -6,13 +6,16 @@ part of it stands where a line of the host's would begin [C-5].
 """
 
 import os
+import re
 import sys
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 from typing import TextIO
 
 from stella.cli.streams import put
 from stella.cli.streams import say
+from stella.escape import counted
 from stella.escape import visible_lines
 
 MARK: Final = "| "
@@ -21,6 +24,8 @@ MARK: Final = "| "
 _DEEPER: Final = 2
 _LEAST: Final = 8
 _WIDTH: Final = 80
+_ESCAPE: Final = re.compile(r"\\u\{[0-9A-F]{1,6}\}")
+_HEIGHT: Final = 24
 _BROAD: Final = frozenset({"W", "F", "A"})
 
 
@@ -56,12 +61,38 @@ def for_screen(text: str, *, json: bool = False) -> str:
 
 
 def tell_consent(text: str) -> None:
-    """Write a consent text; on a terminal the description does not begin a line [C-8]."""
+    """Write a consent text; on a terminal the description does not begin a line [C-8].
+
+    Raises `OutputError` when it cannot be written: what nobody was shown, nobody accepted [I-9].
+    """
     lines = text.split("\n")
     # The second line is the only one that may be the author's from its beginning.
     if sys.stderr.isatty() and lines[1:2] not in ([], [""]):
         lines[1] = f"{' ' * _DEEPER}{MARK}{lines[1]}"
-    tell(*lines)
+    for row in _rows(sys.stderr, tuple(lines)):
+        put(sys.stderr, row)
+
+
+def reminder(shown: Iterable[str], reach: str, again: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return what is said once more before a question, when it has left the screen [C68].
+
+    That is `reach`, and with it `again`, when the lines `shown` so far are more than the terminal
+    is high: nobody says yes to what they cannot see. What would fill more than half of the screen
+    is told by its length. Nothing where there is no terminal.
+    """
+    if not sys.stderr.isatty():
+        return ()
+    size = _size(sys.stderr)
+    columns, height = size.columns or _WIDTH, size.lines or _HEIGHT
+    if _height(shown, columns) < height:
+        return ()
+    if _height(again, columns) > height // 2:
+        again = (f"What differs is {counted(len(again), 'line')}; they stand above the text.",)
+    return ("", *again, reach)
+
+
+def _height(lines: Iterable[str], columns: int) -> int:
+    return sum(len(folded(line, columns)) for line in lines)
 
 
 def _rows(stream: TextIO, lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -72,10 +103,14 @@ def _rows(stream: TextIO, lines: tuple[str, ...]) -> tuple[str, ...]:
 
 def _width(stream: TextIO) -> int:
     """Return the columns of the terminal itself: another width would leave folding to it."""
+    return _size(stream).columns or _WIDTH
+
+
+def _size(stream: TextIO) -> os.terminal_size:
     try:
-        return os.get_terminal_size(stream.fileno()).columns or _WIDTH
+        return os.get_terminal_size(stream.fileno())
     except OSError:
-        return _WIDTH
+        return os.terminal_size((_WIDTH, _HEIGHT))
 
 
 def folded(line: str, width: int) -> tuple[str, ...]:
@@ -107,11 +142,23 @@ def _split(text: str, room: int) -> tuple[str, str]:
     for at, char in enumerate(text):
         used += _cells(char)
         if used > room and char != " ":
-            end = blank or at or 1
+            end = blank or _whole(text, at) or at or 1
             return text[:end].rstrip(" "), text[end:].lstrip(" ")
         if char == " ":
             blank = at
     return text, ""
+
+
+def _whole(text: str, end: int) -> int:
+    """Return where to break a word that has no room, so that no escape is broken [C-3].
+
+    A path is parted where a name of it begins, if that leaves no more than half of a row empty.
+    """
+    for match in _ESCAPE.finditer(text):
+        if match.start() < end < match.end():
+            return match.start()
+    name = text.rfind("/", 0, end) + 1
+    return name if name * 2 > end else end
 
 
 def _cells(char: str) -> int:

@@ -14,6 +14,9 @@ from stella.errors import NoTerminal
 
 QUESTIONS: Final = {
     "install": "Install it? [y/N] ",
+    "upgrade": "Replace the installed copy? [y/N] ",
+    "accept": "Accept it as it is now? [y/N] ",
+    "trust": "Trust this workspace? [y/N] ",
 }
 """The text of every question there is; `--yes` answers it where a command has that flag."""
 

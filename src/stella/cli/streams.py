@@ -56,12 +56,13 @@ def put(stream: TextIO, text: str) -> None:
     except OSError as error:
         let_go(stream)
         if error.errno not in _GONE:
-            raise unwritten(error) from error
+            raise unwritten(error, stream) from error
 
 
-def unwritten(error: OSError) -> OutputError:
-    """Return the error for what standard output has refused."""
-    return OutputError(f"standard output: {error.strerror or error}; what it was is lost")
+def unwritten(error: OSError, stream: TextIO | None = None) -> OutputError:
+    """Return the error for what a standard stream has refused, standard output unless told."""
+    name = "standard error" if stream is sys.stderr else "standard output"
+    return OutputError(f"{name}: {error.strerror or error}; what it was is lost")
 
 
 def let_go(stream: TextIO) -> None:

@@ -7,6 +7,7 @@ from stella.consent.page import DETAIL
 from stella.consent.page import Page
 from stella.consent.page import Shown
 from stella.consent.page import exact
+from stella.consent.page import leading
 from stella.consent.page import quoted
 from stella.consent.page import shown
 from stella.escape import counted
@@ -50,7 +51,7 @@ def _kind(page: Page, noun: str, what: str, items: Iterable[tuple[str, str]]) ->
         return
     page.line(BULLET, f"{counted(len(found), noun)}: {what}")
     for name, text in found:
-        page.line(DETAIL, exact(name, ":"), ": ", shown(text))
+        page.line(DETAIL, leading(name, ":"), ": ", shown(text))
 
 
 def settings(page: Page, changes: tuple[Configure, ...]) -> None:

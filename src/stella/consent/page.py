@@ -2,7 +2,8 @@
 
 Two ways to show what an author wrote. `shown` is for sentences: it merges white space as
 everywhere else. `exact` is for what grants something (names, arguments, variables): two
-different texts never look the same, and none can pass for two [C79].
+different texts never look the same, and none can pass for two [C79]. Where a line begins with
+author words, `leading` and `opening` see to it that it begins like none of the host's [K-68].
 """
 
 from collections.abc import Iterable
@@ -30,6 +31,45 @@ class Shown:
 
 Piece = str | Shown
 
+OPENINGS: Final = (
+    "Install the plugin",
+    "Grade:",
+    "It drives work",
+    "No verification happens",
+    "The host applies",
+    "It declares no reach",
+    "Widest reach:",
+    "It says it will use:",
+    "Limits are the author's",
+    "It ships content:",
+    "Nothing is copied",
+    "It changes",
+    "Previous values",
+    "Each tool call",
+    "Some text above",
+    "Nothing above",
+)
+"""What a line of the host's begins with that stands at the margin, where a description stands."""
+
+TITLES: Final = frozenset({"program", "environment", "checked by", "claimed limit", "why"})
+"""What the host writes before a colon, as an author's name could stand."""
+
+PHRASES: Final = (
+    "holds a turn until",
+    "may start",
+    "may apply one attempt",
+    "may write events",
+    "at most",
+    "as many requests",
+    "asks the host for nothing",
+    "the host performs",
+    "It runs with your own rights",
+)
+"""What an indented line of the host's begins with that has no title."""
+
+_OPENINGS: Final = tuple(each.lower() for each in OPENINGS)
+_PHRASES: Final = tuple(each.lower() for each in PHRASES)
+
 
 def shown(text: str) -> Shown:
     """Return a sentence of the author's on one line [C-3]."""
@@ -46,6 +86,20 @@ def exact(text: str, apart: str = "") -> Shown:
     if plain == text and text and not set(text) & {_QUOTE, _ESCAPE, *apart}:
         return Shown(text)
     return quoted(text)
+
+
+def opening(text: str) -> Shown:
+    """Return a sentence that stands at the margin, in quotation marks where it mimics the host."""
+    piece = shown(text)
+    if piece.text.lower().startswith((_QUOTE, *_OPENINGS)):
+        return Shown(f"{_QUOTE}{piece.text}{_QUOTE}", piece.hidden)
+    return piece
+
+
+def leading(text: str, apart: str) -> Shown:
+    """Return author words as `exact` does, for the beginning of an indented line."""
+    mimics = text.lower() in TITLES or text.lower().startswith(_PHRASES)
+    return quoted(text) if mimics else exact(text, apart)
 
 
 def quoted(text: str) -> Shown:

@@ -15,6 +15,7 @@ from stella.consent.page import Page
 from stella.consent.page import Shown
 from stella.consent.page import exact
 from stella.consent.page import joined
+from stella.consent.page import leading
 from stella.consent.page import shown
 from stella.escape import counted
 from stella.manifest.loop import Loop
@@ -102,7 +103,7 @@ def _requirements(page: Page, manifest: PluginManifest) -> None:
     page.line(BULLET, "holds a turn until each of these is met:")
     checks = manifest.oracle.checks if manifest.oracle is not None else ()
     for key in sorted(manifest.requirements):
-        page.line(DETAIL, exact(key, ":"), ": ", shown(manifest.requirements[key]))
+        page.line(DETAIL, leading(key, ":"), ": ", shown(manifest.requirements[key]))
         for check in checks:
             if check.requirement == key:
                 page.line(DEEPER, "checked by: ", shown(check.check))

@@ -1,5 +1,6 @@
 """What a plugin reaches: work outside turns, the evidence, the tools it names [C-14 to C-17]."""
 
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Final
 
@@ -8,6 +9,8 @@ from stella.consent.page import BULLET
 from stella.consent.page import DETAIL
 from stella.consent.page import Page
 from stella.consent.page import exact
+from stella.consent.page import leading
+from stella.consent.page import quoted
 from stella.consent.page import shown
 from stella.escape import counted
 from stella.manifest.capability import Capability
@@ -64,13 +67,20 @@ def evidence(page: Page, name: str) -> None:
     )
 
 
+def widest(capabilities: Iterable[Capability]) -> str:
+    """Return the line that says how far any of these reaches [C-16]."""
+    grades = [each.grade for each in capabilities]
+    if not grades:
+        return "It declares no reach outside the turn."
+    most = max(grades, key=lambda grade: grade.rank)
+    return f"Widest reach: {most.value.upper()}, {_RISKS[most]}."
+
+
 def reach(page: Page, capabilities: tuple[Capability, ...]) -> None:
     """Add the widest reach and every capability in manifest order [C-16, C-17]."""
+    page.line(widest(capabilities))
     if not capabilities:
-        page.line("It declares no reach outside the turn.")
         return
-    widest = max((each.grade for each in capabilities), key=lambda grade: grade.rank)
-    page.line(f"Widest reach: {widest.value.upper()}, {_RISKS[widest]}.")
     page.line("It says it will use:")
     for each in capabilities:
         _capability(page, each)
@@ -81,9 +91,9 @@ def reach(page: Page, capabilities: tuple[Capability, ...]) -> None:
 
 def _capability(page: Page, each: Capability) -> None:
     risk = each.grade.value.upper()
-    page.line(BULLET, exact(each.tool, ","), f", {risk}: ", shown(each.purpose))
+    page.line(BULLET, leading(each.tool, ",:"), f", {risk}: ", shown(each.purpose))
     for limit in each.scope:
         page.line(DETAIL, "claimed limit: ", shown(limit))
     if not each.graded:
-        unknown = '" is not a known grade and is read as destructive'
-        page.line(DETAIL, 'risk "', shown(each.risk), unknown)
+        unknown = " is not a known grade and is read as destructive"
+        page.line(DETAIL, "risk ", quoted(each.risk), unknown)

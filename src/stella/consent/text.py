@@ -2,6 +2,11 @@
 
 A plain function of the manifest and of where its programs were found. It shows the
 declaration and infers nothing; the same declaration always gives the same bytes.
+
+Four things go beyond the letter of those rules, so that nobody is misled: an ask above a ceiling
+names the ceiling [B44, M-21]; a name that could be misread, or begins a line like one of the
+host's, stands in quotation marks [C79, K-68]; one attempt at a time "writes and spends" [C-6];
+characters that are drawn as nothing are shown whatever their category [C65].
 """
 
 from dataclasses import dataclass
@@ -11,7 +16,7 @@ from stella.consent.content import settings
 from stella.consent.content import ships
 from stella.consent.page import Page
 from stella.consent.page import exact
-from stella.consent.page import shown
+from stella.consent.page import opening
 from stella.consent.powers import powers
 from stella.consent.reach import driving
 from stella.consent.reach import evidence
@@ -62,7 +67,7 @@ def consent_text(manifest: PluginManifest, resolution: Resolution) -> str:
 def _heading(page: Page, manifest: PluginManifest) -> None:
     page.line("Install the plugin `", exact(manifest.name, "`"), "`?")
     if manifest.description is not None and manifest.description.strip():
-        page.line(shown(manifest.description))
+        page.line(opening(manifest.description))
 
 
 def _closing(page: Page) -> None:

@@ -1,8 +1,12 @@
 """What became of one content file: a value, or every reason why there is none [P-4, P-31]."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic
 from typing import TypeVar
+
+from stella import limits
+from stella.escape import counted
 
 T = TypeVar("T")
 
@@ -24,3 +28,13 @@ class Reading(Generic[T]):
         """Hold what the type promises: `ValueError` for a value beside a fault, or neither."""
         if (self.value is None) is not bool(self.faults):
             raise ValueError("a reading has a value or a reason why there is none, and not both")
+
+
+def first_of(notes: Iterable[str], about: str = "") -> tuple[str, ...]:
+    """Return the first `limits.IGNORED_SHOWN` lines, and one that says how many more there are.
+
+    An author writes as many as fit a file, and nobody reads them. `about` begins that line.
+    """
+    every = tuple(notes)
+    more = len(every) - limits.IGNORED_SHOWN
+    return every if more <= 0 else (*every[:-more], about + counted(more, "more note"))

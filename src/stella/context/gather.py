@@ -17,7 +17,7 @@ from stella.context.folders import Folders
 from stella.context.folders import Look
 from stella.context.folders import Parts
 from stella.context.sensitive import sensitive
-from stella.files.tree import above
+from stella.files.names import above
 from stella.files.write import TEMPORARY
 
 _GIT: Final = ".git"

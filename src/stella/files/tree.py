@@ -7,12 +7,11 @@ look and a use [I-4 to I-7, I-28]. Nothing here knows what a plugin is, and noth
 import hashlib
 import os
 import stat
-import unicodedata
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -23,6 +22,7 @@ from stella.errors import PackageRefused
 from stella.escape import visible
 from stella.files.kind import Kind
 from stella.files.kind import kind_of
+from stella.files.names import refuse_name
 from stella.files.write import READ
 from stella.files.write import sync_directory
 from stella.files.write import write_all
@@ -59,9 +59,16 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """Everything in a tree, sorted by the bytes of the paths [I-28]."""
+    """Everything in a tree, sorted by the bytes of the paths [I-28].
+
+    `state` is one digest over what the system says of each entry: device, inode, mode and, of
+    what is no directory, size and times [I-29]. `newest` is the latest of these times, in
+    nanoseconds. Both are of the moment before anything was read.
+    """
 
     entries: tuple[Entry, ...]
+    state: str = field(default="", compare=False)
+    newest: int = field(default=0, compare=False)
 
     @cached_property
     def digest(self) -> str:
@@ -171,6 +178,23 @@ def installed(root: int) -> Package:
     return _Walk(source=False).run(root, None)
 
 
+def acceptable(root: int) -> Package:
+    """Return an installed tree as `installed` does, held to all that a source is held to [I-33].
+
+    Raises `PackageRefused` for a kind [I-5], a limit [I-4] or a name that no package may hold.
+    """
+    return _Walk(source=False, strict=True).run(root, None)
+
+
+def looked(root: int, files: Mapping[str, str]) -> Package:
+    """Return an installed tree as `installed` does, but read no file [I-29].
+
+    `files` has the `sha256:` digest each one is taken to have; one that is not there has none.
+    Only the caller knows whether `state` lets it believe them.
+    """
+    return _Walk(source=False, files=files).run(root, None)
+
+
 def hashed(source: int, path: str, size: int, target: int | None) -> str:
     """Return the hex SHA-256 of an open file of `size` bytes, and write them to `target`, if any.
 
@@ -192,18 +216,35 @@ def hashed(source: int, path: str, size: int, target: int | None) -> str:
 class _Walk:
     """One walk over one tree: what was met so far, and the bounds it is held to [I-4]."""
 
-    def __init__(self, *, source: bool) -> None:
+    def __init__(
+        self, *, source: bool, strict: bool = False, files: Mapping[str, str] | None = None
+    ) -> None:
         self.source = source
+        self.strict = source or strict
+        self.known = files
         self.entries: list[Entry] = []
+        self.marks: list[bytes] = []
+        self.newest = 0
         self.files = 0
         self.directories = 0
         self.bytes = 0
 
     def run(self, root: int, into: int | None) -> Package:
+        self.mark("", os.fstat(root))
         self.directory(root, "", into)
         return Package(
-            entries=tuple(sorted(self.entries, key=lambda entry: os.fsencode(entry.path)))
+            entries=tuple(sorted(self.entries, key=lambda entry: os.fsencode(entry.path))),
+            state=hashlib.sha256(b"".join(sorted(self.marks))).hexdigest(),
+            newest=self.newest,
         )
+
+    def mark(self, path: str, found: os.stat_result) -> None:
+        """Note what the system says of an entry; the names in a directory are always read."""
+        says = [found.st_dev, found.st_ino, found.st_mode]
+        if not stat.S_ISDIR(found.st_mode):
+            says += [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+            self.newest = max(self.newest, found.st_mtime_ns, found.st_ctime_ns)
+        self.marks.append(os.fsencode(path) + f"\0{says}\n".encode())
 
     def directory(self, here: int, prefix: str, into: int | None) -> None:
         twins: dict[str, str] = {}
@@ -215,15 +256,18 @@ class _Walk:
             if self.skips(path, name, kind):
                 continue
             self.bound(path, kind)
-            if self.source:
-                _refuse_name(path, name, twins)
+            if self.strict:
+                refuse_name(path, name, twins, reserved=CONFIGURED)
             if kind is Kind.DIRECTORY:
                 self.entries.append(self.inner(here, path, name, into))
-            elif kind is Kind.FILE:
+            elif kind is Kind.FILE and self.known is None:
                 self.entries.append(self.file(here, path, name, into))
-            elif self.source:
+            elif kind is Kind.FILE:
+                self.entries.append(self.believed(path, found))
+            elif self.strict:
                 raise _wrong_kind(path, f"a {kind.value}; {_ONLY}")
             else:
+                self.mark(path, found)
                 mode = stat.S_IMODE(found.st_mode)
                 self.entries.append(Entry(path=path, kind=kind, mode=mode))
 
@@ -236,7 +280,10 @@ class _Walk:
     def skips(self, path: str, name: str, kind: Kind) -> bool:
         if name == COMPILED and kind is Kind.DIRECTORY:
             return True
-        return name == _VERSIONED if self.source else path == CONFIGURED
+        if self.source:
+            return name == _VERSIONED
+        # Anything but a file of that name is none of the host's.
+        return path == CONFIGURED and kind is Kind.FILE
 
     def bound(self, path: str, kind: Kind) -> None:
         """Count one more entry and refuse the one that crosses a limit [I-4]."""
@@ -254,7 +301,9 @@ class _Walk:
         with _reading(path):
             below = os.open(name, DIRECTORY, dir_fd=here)
         with held(below):
-            mode = self.mode(path, os.fstat(below).st_mode, _DIRECTORY_MODE)
+            found = os.fstat(below)
+            self.mark(path, found)
+            mode = self.mode(path, found.st_mode, _DIRECTORY_MODE)
             if into is None:
                 self.directory(below, f"{path}/", None)
             else:
@@ -271,7 +320,8 @@ class _Walk:
         with held(source):
             found = os.fstat(source)
             _expect(path, Kind.FILE, found)
-            if self.source and found.st_nlink > 1:
+            self.mark(path, found)
+            if self.strict and found.st_nlink > 1:
                 names = f"{found.st_nlink} names for one file"
                 raise _wrong_kind(path, f"a hard link, {names}; {_ONLY}")
             program = found.st_mode & stat.S_IXUSR
@@ -287,30 +337,21 @@ class _Walk:
         self.bytes += found.st_size
         return Entry(path=path, kind=Kind.FILE, mode=mode, size=found.st_size, sha256=sha256)
 
+    def believed(self, path: str, found: os.stat_result) -> Entry:
+        """Return a file as the system and the caller say it is; nothing of it is read [I-29]."""
+        self.mark(path, found)
+        _limit(path, self.bytes + found.st_size, limits.PACKAGE_BYTES, "bytes in total")
+        self.bytes += found.st_size
+        sha256 = (self.known or {}).get(path, "").removeprefix("sha256:")
+        mode = stat.S_IMODE(found.st_mode)
+        return Entry(path=path, kind=Kind.FILE, mode=mode, size=found.st_size, sha256=sha256)
+
     def mode(self, path: str, mode: int, normal: int) -> int:
         """Return the mode an entry gets [I-6], or the one it has in an installed tree."""
-        if not self.source:
-            return stat.S_IMODE(mode)
         for bit, word in ((stat.S_ISUID, "setuid"), (stat.S_ISGID, "setgid")):
-            if mode & bit:
+            if self.strict and mode & bit:
                 raise _wrong_kind(path, f"has the {word} bit; {_ONLY}")
-        return normal
-
-
-def _refuse_name(path: str, name: str, twins: dict[str, str]) -> None:
-    """Refuse a name that cannot be shown as it is [A19], or that a file system may merge [A20]."""
-    if any(unicodedata.category(char) == "Cs" for char in name):
-        raise _wrong_name(path, "the name is not UTF-8")
-    if visible(name) != name:
-        raise _wrong_name(path, "the name holds characters or spaces that do not show")
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
-    if path.casefold() == CONFIGURED:
-        raise PackageRefused(
-            f"{path}: the host keeps a file of that name in a plugin", "I-6", "ReservedName"
-        )
-    if twin := twins.get(folded):
-        raise _wrong_name(path, f'"{twin}" beside it is the same name on some file systems')
-    twins[folded] = name
+        return normal if self.source else stat.S_IMODE(mode)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -336,10 +377,6 @@ def _wrong_kind(path: str, says: str) -> PackageRefused:
     return PackageRefused(f"{visible(path)}: {says}", "I-5", "KindRefused")
 
 
-def _wrong_name(path: str, says: str) -> PackageRefused:
-    return PackageRefused(f"{visible(path)}: {says}", "I-4", "FileNameRefused")
-
-
 def _block(source: int, path: str, left: int) -> bytes:
     with _reading(path):
         return os.read(source, min(limits.MIB, left))
@@ -361,14 +398,3 @@ def _reading(path: str) -> Iterator[None]:
     except OSError as error:
         said = f"{visible(path)}: {error.strerror or error}"
         raise PackageRefused(said, "I-2", "Unreadable") from error
-
-
-def above(paths: Iterable[str]) -> frozenset[str]:
-    """Return every directory that a relative path of `paths` lies in."""
-    found: set[str] = set()
-    for path in paths:
-        at = path.rstrip("/").rpartition("/")[0]
-        while at and at not in found:
-            found.add(at)
-            at = at.rpartition("/")[0]
-    return frozenset(found)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 from typing import Generic
 from typing import TypeVar
+from typing import cast
 
 from stella import codec
 from stella import limits
@@ -105,6 +106,7 @@ class Sheet:
         # Read once: rules that run entry by entry ask for them again and again.
         self._keys: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._words: dict[tuple[str, ...], Listed[str]] = {}
+        self._read: dict[tuple[tuple[str, ...], object], object] = {}
         self._lookups = 0
 
     def get(self, place: Place[T]) -> T:
@@ -112,10 +114,13 @@ class Sheet:
         found = self._find(place.path)
         if found is _ABSENT:
             return place.absent
-        try:
-            return codec.decode(place.kind, found)
-        except Refused as refused:  # more was wrong than the codec tells of
-            raise Unestablished from refused
+        key = (place.path, place.kind)
+        if key not in self._read:
+            try:
+                self._read[key] = codec.decode(place.kind, found)
+            except Refused as refused:  # more was wrong than the codec tells of
+                raise Unestablished from refused
+        return cast("T", self._read[key])
 
     def has(self, *path: str) -> bool:
         """Return whether the table or key is there."""

@@ -95,6 +95,9 @@ class Line:
         """Whether a guard took the request: from then on the child may have run."""
         self._loop = loop
         self._control = control
+        # Once and as a number: the loop writes out a socket each time it finds it unwatched.
+        self._descriptor = control.fileno()
+        self._waiting = False
         self._warden = warden
         self._hear = hear
         self._unsent = memoryview(b"")
@@ -105,7 +108,7 @@ class Line:
         self._child: Handle | None = None
         self._patience: TimerHandle | None = None
         control.setblocking(False)
-        loop.add_reader(control, self._read)
+        loop.add_reader(self._descriptor, self._read)
         warden.held.add(self)
 
     def ask(self, wanted: bytes) -> None:
@@ -138,7 +141,7 @@ class Line:
         if self._control.fileno() >= 0:
             self._stop_sending()
             if not self._loop.is_closed():
-                self._loop.remove_reader(self._control)
+                self._loop.remove_reader(self._descriptor)
             self._control.close()
         for handle in (self._guard, self._child):
             if handle is not None:
@@ -153,7 +156,8 @@ class Line:
             while self._unsent:
                 self._unsent = self._unsent[self._control.send(self._unsent) :]
         except BlockingIOError:
-            self._loop.add_writer(self._control, self._write)
+            self._waiting = True
+            self._loop.add_writer(self._descriptor, self._write)
         except OSError:
             self._stop_sending()  # the guard is gone: its end is read, not written
         else:
@@ -161,8 +165,9 @@ class Line:
 
     def _stop_sending(self) -> None:
         self._unsent = memoryview(b"")
-        if not self._loop.is_closed():
-            self._loop.remove_writer(self._control)
+        if self._waiting and not self._loop.is_closed():
+            self._loop.remove_writer(self._descriptor)
+        self._waiting = False
 
     def _read(self) -> None:
         try:
@@ -205,7 +210,7 @@ class Line:
 
     def _last(self, report: Report) -> None:
         self._ended = True
-        self._loop.remove_reader(self._control)
+        self._loop.remove_reader(self._descriptor)
         self._stop_sending()
         if self._patience is not None:
             self._patience.cancel()

@@ -150,6 +150,7 @@ class Inlet:
         self._loop = asyncio.get_running_loop()
         self._descriptor = descriptor
         self._open = True
+        self._waiting = False
         self._unsent = bytearray()
         self._sent = asyncio.Event()
         self._sent.set()
@@ -197,8 +198,7 @@ class Inlet:
             return
         self._open = False
         self._sent.set()
-        if not self._loop.is_closed():
-            self._loop.remove_writer(self._descriptor)
+        self._wait_no_more()
         os.close(self._descriptor)
 
     def _write(self) -> None:
@@ -207,6 +207,7 @@ class Inlet:
                 del self._unsent[: os.write(self._descriptor, self._unsent[: limits.PIPE_BYTES])]
         except BlockingIOError:
             self._sent.clear()
+            self._waiting = True
             self._loop.add_writer(self._descriptor, self._write)
         except BrokenPipeError:
             self.close()
@@ -214,8 +215,14 @@ class Inlet:
             self.fault = str(error)
             self.close()
         else:
-            self._loop.remove_writer(self._descriptor)
+            self._wait_no_more()
             self._sent.set()
+
+    def _wait_no_more(self) -> None:
+        # Most writes fit at once, and the loop takes its time to say that it watches nothing.
+        if self._waiting and not self._loop.is_closed():
+            self._loop.remove_writer(self._descriptor)
+        self._waiting = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,7 @@ PASSED: Final = 4  # control, stdin, stdout, stderr
 ADOPT: Final = 36  # PR_SET_CHILD_SUBREAPER: be the parent of every orphan below [T-32]
 FOLLOW: Final = 1  # PR_SET_PDEATHSIG: get this signal when the parent dies
 _BLOCK: Final = 64 * 1024
+_LIBC: Final = ctypes.CDLL(None)
 # A handler of these would return into the faulting instruction, for ever.
 _FAULTS: Final = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
 
@@ -51,7 +52,7 @@ def shield() -> None:
 def demand(option: int, value: int) -> None:
     """Have the system treat this process so. Only Linux can; there it must."""
     words = map(ctypes.c_ulong, (value, 0, 0, 0))
-    if sys.platform == "linux" and ctypes.CDLL(None).prctl(option, *words):
+    if sys.platform == "linux" and _LIBC.prctl(option, *words):
         raise OSError(f"this system refuses the process option {option}")
 
 
@@ -81,9 +82,8 @@ def descriptor_of(host: int) -> int | None:
 def listen(*sources: socket.socket | int | None) -> select.poll:
     """Return a poller of the sources that exist."""
     poller = select.poll()
-    for source in sources:
-        if source is not None:
-            poller.register(source, select.POLLIN)
+    for source in (each for each in sources if each is not None):
+        poller.register(source, select.POLLIN)
     return poller
 
 
@@ -136,13 +136,12 @@ class Guard:
     """One child, from its request to the moment when nothing of it is left."""
 
     def __init__(self, host: int | None) -> None:
-        self.control: socket.socket
         self.host = host
         self.wake = wakeups()
 
     def serve(self, control: int, *pipes: int) -> None:
         """Start the child the host asks for, watch it, end it and say how that went."""
-        self.control = socket.socket(fileno=control)
+        self.control: socket.socket = socket.socket(fileno=control)
         request = self.request()
         leader = self.start(request, *pipes) if request else None
         for pipe in pipes:
@@ -293,9 +292,8 @@ class Warden:
             ready = {number for number, _ in poller.poll()}
             calm(self.wake)
             ended = self.reap()
-            wanted = self.host not in ready
-            if self.requests.fileno() in ready:
-                wanted &= self.take()
+            taken = self.requests.fileno() not in ready or self.take()
+            wanted = taken and self.host not in ready
             if ended and wanted and not self.idle:  # the next child need not wait for a fork
                 with suppress(OSError):
                     self.idle.update([self.spawn()])
@@ -339,11 +337,13 @@ class Warden:
         try:
             demand(ADOPT, 1)
             demand(FOLLOW, signal.SIGKILL)  # which ends even one that somebody has stopped
-            for held in (self.wake, self.requests, *self.idle.values()):
-                held.close()
-            for number in (signal.set_wakeup_fd(-1), *foreign):
+            held = (self.wake, self.requests, *self.idle.values())
+            for number in (signal.set_wakeup_fd(-1), *foreign, *(each.detach() for each in held)):
                 os.close(number)
             guard = Guard(self.host)
+            if not listen(line).poll(0):  # what a fork touches first is copied then: do it now
+                with suppress(OSError):  # there is no such directory, and so nothing starts
+                    subprocess.Popen("/", cwd="", umask=0, start_new_session=True)
             with line:
                 passed = socket.recv_fds(line, 1, PASSED)[1]
             if len(passed) == PASSED:  # else there is nothing to guard any more

@@ -31,18 +31,22 @@ from stella.manifest.positions import Positions
 from stella.manifest.read import Loaded
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
-from stella.roster.content import refuse_content
+from stella.roster.configure import Settable
+from stella.roster.configure import refuse_settings
 from stella.roster.listing import printable
 from stella.roster.name import refuse_name
+from stella.roster.question import text_of
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.shelf import MANIFEST
 from stella.roster.shelf import manifest_bytes
+from stella.roster.ships import ships
 from stella.roster.start import Absent
 from stella.roster.start import Lookup
 from stella.roster.start import absent
 from stella.roster.start import line_end_warning
 from stella.roster.start import refuse_unstartable
+from stella.roster.start import resolution
 
 T = TypeVar("T")
 
@@ -111,14 +115,15 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     warnings: tuple[Row, ...]
 
 
-def check(source: Path, places: Places, path_value: str | None) -> Checked:
+def check(source: Path, places: Places, path_value: str | None, settable: Settable) -> Checked:
     """Return what would refuse an install of the package in `source`, an absolute path [I-64].
 
     Programs are looked for as they would be after an install into the project's scope.
+    `settable` are the settings open to a plugin [S2-15].
     """
     try:
         with tree.opened(source) as root:
-            return _Check(root, places, path_value).run()
+            return _Check(root, places, path_value, settable).run()
     except PackageRefused as refused:
         return Checked(name=None, manifest=(), package=(_fault(refused),), warnings=())
 
@@ -147,15 +152,18 @@ def check_json(checked: Checked) -> str:
 class _Check:
     """One look at an open directory: the steps of an install that write and ask nothing."""
 
-    def __init__(self, root: int, places: Places, path_value: str | None) -> None:
+    def __init__(
+        self, root: int, places: Places, path_value: str | None, settable: Settable
+    ) -> None:
         self.root = root
         self.places = places
         self.path_value = path_value
+        self.settable = settable
         self.faults: list[PackageFault] = []
         self.positions: Positions | None = None
 
     def run(self) -> Checked:
-        """Take the steps in their order [I-2, steps 1, 2, 4 and 5]."""
+        """Take the steps in their order [I-2]."""
         found = self.step(self.read)
         name = found.name if isinstance(found, Unloadable) else None
         if isinstance(found, Loaded):
@@ -166,7 +174,8 @@ class _Check:
         warnings: list[ManifestFault | PackageFault] = []
         warnings += found.warnings if found is not None else ()
         if isinstance(found, Loaded) and package is not None:
-            self.step(partial(refuse_content, found.manifest, package))
+            self.step(partial(refuse_settings, found.manifest.configure, self.settable))
+            warnings += self.ships(found.manifest, package)
             for each in self.step(partial(self.program, found.manifest, package)) or ():
                 odd = PackageRefused(each.says, "T-3", each.name)
                 warnings.append(_fault(odd, self.positions, each.place))
@@ -198,11 +207,37 @@ class _Check:
             self.positions = Positions(data.decode("utf-8"))
         return found
 
+    def ships(self, manifest: PluginManifest, package: Package) -> tuple[PackageFault, ...]:
+        """Keep each finding about content as a fault; return what is odd about it [P-3]."""
+        directory = self.places.tier(Scope.PROJECT).path / manifest.name
+        shipped = ships(self.root, directory, manifest, package)
+        for each in shipped.findings:
+            line, column = (self.positions and self.positions.of(each.place)) or (None, None)
+            self.faults.append(
+                PackageFault(
+                    rule=each.rule,
+                    name=each.word,
+                    message=sentence(each.message),
+                    line=line,
+                    column=column,
+                    place=dotted(each.place),
+                    near=each.near,
+                )
+            )
+        odd = (
+            *(("P-8", "TextDiffers", each) for each in shipped.warnings),
+            *(("P-11", "PassedOver", str(each)) for each in shipped.notes),
+            *(("P-15", "DoubtfulProgram", each) for each in shipped.doubts),
+            *(("P-4", "NeverLoaded", each) for each in shipped.inert),
+        )
+        return tuple(_fault(PackageRefused(says, rule, word)) for rule, word, says in odd)
+
     def program(self, manifest: PluginManifest, package: Package) -> tuple[Absent, ...]:
-        """Refuse a program that could not be started; return what is odd about it [T-3]."""
+        """Refuse what could not be started or read; return what is odd about it [T-3, I-2]."""
         lookup = Lookup(path_value=self.path_value, workspace=self.places.workspace)
         directory = self.places.tier(Scope.PROJECT).path / manifest.name
         refuse_unstartable(manifest, package, directory, lookup)
+        text_of(manifest, resolution(manifest, package, directory, lookup))
         odd = line_end_warning(manifest, self.root, directory)
         ends = () if odd is None else (Absent(name="CarriageReturn", says=odd, place=_PROGRAM),)
         return (*ends, *absent(manifest, package, directory, lookup))

@@ -23,11 +23,15 @@ from stella.files.kind import Kind
 from stella.files.tree import Package
 from stella.manifest.runtime import Runtime
 from stella.process.environment import withheld
+from stella.roster.content import Content
 from stella.roster.drift import Accepted
 from stella.roster.drift import Changed
 from stella.roster.lock import Record
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
+from stella.roster.plugin import State
+from stella.roster.reconcile import identities
 from stella.roster.roster import Roster
+from stella.roster.ships import on_disk
 from stella.roster.start import Lookup
 from stella.roster.start import accepted_program
 from stella.roster.start import replaced
@@ -48,7 +52,7 @@ class RuntimeRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class ShipsRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The identities a plugin declares to ship [I-62]; none can be installed in this release."""
+    """The identities that stand on disk in a plugin, sorted [I-60, I-62]."""
 
     tools: tuple[str, ...]
     skills: tuple[str, ...]
@@ -81,7 +85,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 def list_json(roster: Roster) -> str:
     """Return the roster as one JSON array sorted by name, on one line [I-62]."""
-    return printable(codec.encode(tuple(map(row, roster.plugins))).decode())
+    return printable(codec.encode(tuple(map(row, roster.every))).decode())
 
 
 def printable(document: str) -> str:
@@ -110,27 +114,26 @@ def row(plugin: Plugin) -> Row:
         runtime=None
         if runtime is None
         else RuntimeRow(argv=runtime.argv, timeout_secs=runtime.timeout_secs, env=runtime.env),
-        ships=ShipsRow(
-            tools=tuple(sorted(tool.name for tool in manifest.tools)),
-            skills=tuple(sorted(skill.slug for skill in manifest.skills)),
-            records=tuple(sorted(record.lineage for record in manifest.records)),
-        ),
+        ships=ShipsRow(**identities(_content(plugin))),
         digest=None if package is None else package.digest,
         notices=plugin.notices,
     )
 
 
 def list_lines(roster: Roster, registered: frozenset[str]) -> tuple[str, ...]:
-    """Return the lines of `list`: plugins, hook dispatches, withheld names [I-60].
+    """Return the lines of `list`: plugins, hook dispatches, withheld and off names [I-60].
 
     `registered` are the variables that model keys are read from [T-11].
     """
-    if not roster.plugins:
-        return ("no plugins are installed here; `stella plugin install DIR` installs one",)
+    off = tuple(f"off {visible(name)}  {whose}" for name, whose in roster.switched.rows())
+    if not roster.every:
+        hint = "no plugins are installed here; `stella plugin install DIR` installs one"
+        return (hint, *off)
     return (
-        *(line for plugin in roster.plugins for line in _listed(plugin)),
+        *(line for plugin in roster.every for line in _listed(plugin)),
         *(line for plugin in roster.plugins for line in _dispatches(plugin)),
         *(line for plugin in roster.plugins for line in _withheld(plugin, registered)),
+        *off,
     )
 
 
@@ -170,7 +173,29 @@ def _listed(plugin: Plugin) -> Iterable[str]:
     if manifest.description:
         yield f"  {visible(manifest.description)}"
     yield f"  {visible(str(plugin.directory))}"
+    yield from _ships(plugin)
     yield f"  runs: {_runs(manifest.runtime)}"
+
+
+def _ships(plugin: Plugin) -> Iterable[str]:
+    """Yield a line for each kind that stands on disk, what is not declared marked [I-60]."""
+    manifest = plugin.manifest
+    declared = {
+        "tools": {each.name.strip() for each in manifest.tools},
+        "skills": {each.slug.strip() for each in manifest.skills},
+        "records": {each.lineage.strip() for each in manifest.records},
+    }
+    for table, names in identities(_content(plugin)).items():
+        marked = (
+            visible(name) if name in declared[table] else f"{visible(name)} (not declared)"
+            for name in names
+        )
+        if names:
+            yield f"  ships {table}: {', '.join(marked)}"
+
+
+def _content(plugin: Plugin) -> Content:
+    return on_disk(plugin.directory) if plugin.ships is None else plugin.ships.content
 
 
 def _runs(runtime: Runtime | None) -> str:
@@ -184,7 +209,7 @@ def _runs(runtime: Runtime | None) -> str:
 def _dispatches(plugin: Plugin) -> Iterable[str]:
     """Return a line for each hook the plugin receives, in the catalogue's order [I-60]."""
     loop, runtime = plugin.manifest.loop, plugin.manifest.runtime
-    if plugin.barrier is not None:
+    if plugin.state is not State.OK:
         return
     for hook in Hook:
         if not loop.permits_hook(hook):
@@ -219,10 +244,19 @@ def _recorded(record: Record | None) -> Iterable[str]:
 
 def _standing(plugin: Plugin) -> Iterable[str]:
     yield f"state: {plugin.state.value}"
-    yield from (f"  {line}" for line in plugin.explained)
+    if plugin.off:
+        yield f"  switched off in settings; `stella plugin enable {plugin.name}` switches it on"
+    elif plugin.offered is not None:
+        yield from (f"  {line}" for line in plugin.notices)
+    elif plugin.withheld is not None:
+        yield f"  {plugin.withheld}"
+    else:
+        yield from (f"  {line}" for line in plugin.explained)
 
 
 def _package(plugin: Plugin) -> Package | None:
+    if plugin.offered is not None:
+        return plugin.offered.package
     return plugin.acceptance.package if isinstance(plugin.acceptance, Accepted | Changed) else None
 
 

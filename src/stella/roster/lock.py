@@ -4,12 +4,10 @@ One file for each tier, in the person's home, never in a workspace. It is read s
 is not exactly a record counts as no record and is left for repair, never believed in part.
 """
 
+import hashlib
 import os
 import re
-import stat
 from collections.abc import Mapping
-from contextlib import ExitStack
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -21,28 +19,23 @@ import tomli_w
 
 from stella import codec
 from stella import limits
-from stella.codec import Refused
 from stella.codec import Word
 from stella.consent.answer import digest_of
 from stella.errors import RosterError
 from stella.errors import ShapeError
 from stella.escape import visible
-from stella.files import tree
-from stella.files.write import READ
-from stella.files.write import TEMPORARY
-from stella.files.write import sync_directory
-from stella.files.write import write_atomic
-from stella.roster.scope import CONSENT
+from stella.roster.entries import by_key
+from stella.roster.private import Unreadable
+from stella.roster.private import come_back
+from stella.roster.private import contents_of
+from stella.roster.private import delete_private
+from stella.roster.private import read_private
+from stella.roster.private import write_private
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
-from stella.roster.scope import kept
-from stella.roster.scope import naming
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_MODE: Final = 0o600
-_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 class AcceptedBy(Word):
@@ -92,7 +85,7 @@ class _Schema(Word):
     V1 = "plugin-lock/v1"
 
 
-class _Place(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Anchor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which workspace a file is about; all three must match [I-26]."""
 
     path: str
@@ -106,7 +99,7 @@ class _File(
     """The whole file, its records still plain, so that one faulty record hides no other."""
 
     schema: _Schema
-    workspace: _Place | None = None
+    workspace: Anchor | None = None
     plugin: tuple[dict[str, Any], ...] = ()
 
 
@@ -115,13 +108,19 @@ class Records:
     """What holds in one tier, and what to tell about the rest.
 
     `tables` are all records of the file as they stand, faulty ones too. `damaged` is true for
-    a file that is there and cannot be used at all.
+    a file that is there and cannot be used at all; `unreadable` says why the system did not
+    give its bytes, so that nobody writes in place of what they did not see.
     """
 
     by_name: Mapping[str, Record]
     tables: tuple[dict[str, Any], ...] = ()
     notices: tuple[str, ...] = ()
     damaged: bool = False
+    unreadable: str | None = None
+
+    def has(self, name: str) -> bool:
+        """Return whether the file has a record of that name, a faulty one included."""
+        return any(table.get("name") == name for table in self.tables)
 
 
 def accepted_at(moment: datetime) -> str:
@@ -136,13 +135,16 @@ def read_records(tier: Tier) -> Records:
     [I-26, I-27, S2-42].
     """
     try:
-        data = _read(tier)
-        if data is None:
+        found = read_private(tier.home, tier.record_path, limits.LOCK_BYTES)
+        if found is None:
             return Records(by_name={})
-        here = _place(tier)
-        file = codec.decode(_File, codec.parse_toml(data.decode()))
+        here = place_of(tier)
+        file = codec.decode(_File, codec.parse_toml(found.data.decode()))
     except (ShapeError, RosterError, UnicodeDecodeError) as error:
-        return Records(by_name={}, notices=(_notice(tier, str(error)),), damaged=True)
+        notices = (_notice(tier, str(error)),)
+        if isinstance(error, Unreadable):
+            return Records(by_name={}, notices=notices, unreadable=str(error))
+        return Records(by_name={}, notices=notices, damaged=True)
     if file.workspace != here:
         other = "the file is about another directory or an earlier one of this path"
         return Records(by_name={}, notices=(_notice(tier, other),))
@@ -154,113 +156,126 @@ def put(tier: Tier, record: Record, *, mark: str) -> None:
 
     Written whole to a temporary file, synced and renamed [I-26]. Raises `RosterError`.
     """
-    table = codec.plain(record)
-    _write(tier, read_records(tier), record.name, (table,), mark)
+    replace(tier, with_record(tier, record), mark=mark)
 
 
-def drop(tier: Tier, name: str, *, mark: str) -> bool:
-    """Forget a plugin's record and return whether there was one; the caller holds the tier alone.
+def contents(tier: Tier) -> bytes | None:
+    """Return the bytes of the file as they are, None without one or when it is not ours alone.
 
-    Raises `RosterError`.
+    Raises `RosterError` when the system does not give them.
     """
-    records = read_records(tier)
-    if not any(table.get("name") == name for table in records.tables):
+    return contents_of(tier.home, tier.record_path, limits.LOCK_BYTES)
+
+
+def put_back(tier: Tier, data: bytes | None, written: str, *, mark: str) -> bool:
+    """Return whether the file is what it was: `data`, None for no file; writes it if need be.
+
+    `written` is the digest of what came in its place; a file that is neither is left alone. One
+    that was put aside as damaged comes back. The caller holds the tier alone.
+    """
+    if come_back(tier.home, tier.record_path, mark=mark):
+        return True
+    now = contents(tier)
+    if now == data:
+        return True
+    if now is None or digest(now) != written:
         return False
-    _write(tier, records, name, (), mark)
+    token = f"{tier.key}-{mark}"
+    if data is None:
+        delete_private(tier.home, tier.record_path)
+    else:
+        write_private(tier.home, tier.record_path, data, token=token, damaged=False)
     return True
 
 
+def digest(data: bytes | None) -> str:
+    """Return what tells the bytes of a file from others; empty when there is no file."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def with_record(tier: Tier, record: Record) -> bytes:
+    """Return the bytes that `put` would write now. Raises `RosterError`."""
+    return _rendered(tier, seen(tier), record.name, (codec.plain(record),))
+
+
+def without_record(tier: Tier, name: str) -> bytes:
+    """Return the bytes of the file once a name is forgotten. Raises `RosterError`."""
+    return _rendered(tier, seen(tier), name, ())
+
+
+def seen(tier: Tier) -> Records:
+    """Return the records for somebody who will write them. Raises `RosterError` when unreadable."""
+    records = read_records(tier)
+    if records.unreadable is not None:
+        raise RosterError(f"{visible(str(tier.record_path))}: {records.unreadable}")
+    return records
+
+
 def _sorted_out(tier: Tier, tables: tuple[dict[str, Any], ...]) -> Records:
-    by_name: dict[str, Record] = {}
-    notices: list[str] = []
-    twice: set[str] = set()
-    for number, table in enumerate(tables, 1):
-        try:
-            record = codec.decode(Record, table)
-        except Refused as error:
-            notices.append(_notice(tier, f"[[plugin]] entry {number}: {error}"))
-            continue
-        if record.name in by_name:
-            twice.add(record.name)
-        by_name[record.name] = record
-    for name in sorted(twice):
-        del by_name[name]
-        notices.append(_notice(tier, f'"{visible(name)}" has two records, so it has none'))
-    return Records(by_name=by_name, tables=tables, notices=tuple(notices))
+    def wrong(record: Record) -> str | None:
+        # Neither kind ever stands in for the other [Q-3].
+        if (record.accepted_by is AcceptedBy.ENV) is tier.by_variable:
+            return None
+        return f"made by {record.accepted_by.value}, which belongs into another file"
+
+    found, said = by_key(tables, Record, lambda each: each.name, called="plugin", wrong=wrong)
+    notices = tuple(_notice(tier, line) for line in said)
+    return Records(by_name=found, tables=tables, notices=notices)
 
 
 def _notice(tier: Tier, why: str) -> str:
     return (
-        f"{visible(str(tier.record_path))}: {why}; this counts as nothing accepted: remove the "
-        "plugins it was about with `stella plugin remove NAME` and install them again"
+        f"{visible(str(tier.record_path))}: {why}; this counts as nothing accepted: "
+        "`stella plugin accept NAME` asks anew about a plugin of it, `stella plugin remove NAME` "
+        "takes one away"
     )
 
 
-def _read(tier: Tier) -> bytes | None:
-    """Return the bytes of a tier's file, None without one; `RosterError` when it is not private."""
-    path = tier.record_path
-    with ExitStack() as held:
-        try:
-            here = held.enter_context(tree.held(os.open(tier.home, _ANCHOR)))
-            if tier.scope is Scope.PROJECT:
-                here = held.enter_context(tree.held(os.open(CONSENT, tree.DIRECTORY, dir_fd=here)))
-            file = held.enter_context(tree.held(os.open(path.name, READ, dir_fd=here)))
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise RosterError(error.strerror or str(error)) from error
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-            raise RosterError("expected a regular file with one name")
-        if found.st_uid != os.geteuid():
-            raise RosterError("the file belongs to somebody else")
-        if found.st_mode & _OTHERS_WRITE:
-            raise RosterError("others may write the file, so it proves nothing; see chmod 600")
-        with naming(path):
-            data = tree.content(file, limits.LOCK_BYTES + 1)
-    if len(data) > limits.LOCK_BYTES:
-        raise RosterError(f"the file has more than {limits.LOCK_BYTES} bytes")
-    return data
+def place_of(tier: Tier) -> Anchor | None:
+    """Return which workspace stands at the path of a tier now, None for the person's own tier.
 
-
-def _place(tier: Tier) -> _Place | None:
+    Raises `RosterError` when the system does not say.
+    """
     if tier.scope is Scope.USER:
         return None
-    with naming(tier.anchor):
+    try:
         found = tier.anchor.stat()
+    except OSError as error:
+        raise Unreadable(f"{visible(str(tier.anchor))}: {error.strerror or error}") from error
     path = os.fsencode(tier.anchor).decode(errors="replace")
-    return _Place(path=path, device=found.st_dev, inode=found.st_ino)
+    return Anchor(path=path, device=found.st_dev, inode=found.st_ino)
 
 
-def _write(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...], mark: str) -> None:
-    others = tuple(table for table in old.tables if table.get("name") != name)
-    place = _place(tier)
+def refuse_other(tier: Tier, anchor: Anchor | None) -> None:
+    """Raise `RosterError` when the workspace is not the one a person was asked about [I-26]."""
+    if place_of(tier) != anchor:
+        where = visible(str(tier.anchor))
+        raise RosterError(
+            f"another directory took the place of {where} while the question was open"
+        )
+
+
+def _rendered(tier: Tier, old: Records, name: str, new: tuple[dict[str, Any], ...]) -> bytes:
+    """Return the file with `new` where the records of that name were, else at its end."""
+    at = next((at for at, table in enumerate(old.tables) if table.get("name") == name), None)
+    before = old.tables[:at]
+    after = () if at is None else old.tables[at:]
+    tables = (
+        *before,
+        *new,
+        *(table for table in after if table.get("name") != name),
+    )
+    place = place_of(tier)
     file: dict[str, Any] = {"schema": _Schema.V1.value}
     if place is not None:
         file["workspace"] = msgspec.structs.asdict(place)
-    data = tomli_w.dumps(file | {"plugin": (*others, *new)}).encode()
-    path = tier.record_path
-    if len(data) > limits.LOCK_BYTES:
-        raise RosterError(
-            f"{visible(str(path))}: would have {len(data)} bytes, the limit is {limits.LOCK_BYTES}"
-        )
-    below = () if tier.scope is Scope.USER else (CONSENT,)
-    with kept(tier.home, *below) as directory, naming(path):
-        _clear(directory, tier)
-        if old.damaged:
-            os.rename(
-                path.name,
-                f"{path.name}.damaged-{mark}",
-                src_dir_fd=directory,
-                dst_dir_fd=directory,
-            )
-            sync_directory(directory)
-        write_atomic(directory, path.name, data, _MODE, token=f"{tier.key}-{mark}")
+    return tomli_w.dumps(file | {"plugin": tables}).encode()
 
 
-def _clear(directory: int, tier: Tier) -> None:
-    """Take away what a killed writer left; only this tier's, whose other writers wait for us."""
-    for name in tree.names_in(directory):
-        if name.startswith(f"{TEMPORARY}{tier.key}-"):
-            with suppress(IsADirectoryError):
-                os.unlink(name, dir_fd=directory)
+def replace(tier: Tier, data: bytes, *, mark: str) -> None:
+    """Put bytes of `with_record` or `without_record` into the file; a damaged one goes aside.
+
+    The caller holds the tier alone. Raises `RosterError`.
+    """
+    damaged = seen(tier).damaged
+    write_private(tier.home, tier.record_path, data, token=f"{tier.key}-{mark}", damaged=damaged)

@@ -4,169 +4,175 @@ Built from both tiers and from what was accepted; nothing is started and nothing
 What is faulty is left out with a notice and never hides another plugin [I-44].
 """
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace
-from pathlib import Path
-from shlex import quote
-from typing import Final
-from typing import assert_never
+from datetime import datetime
 
-from stella.codec import Word
+from stella import limits
+from stella.clock import Clock
 from stella.errors import NotInstalled
+from stella.errors import PackageRefused
 from stella.errors import RosterError
+from stella.escape import listed
 from stella.escape import visible
-from stella.manifest.fault import ManifestFault
-from stella.manifest.loop import Power
-from stella.manifest.plugin import PluginManifest
 from stella.manifest.read import Loaded
-from stella.manifest.read import Unloadable
 from stella.near import suggestion
 from stella.process.program import Program
-from stella.roster.drift import Acceptance
+from stella.roster.cache import Noted
+from stella.roster.cache import note
+from stella.roster.cache import read_noted
+from stella.roster.change import unfinished
 from stella.roster.drift import Accepted
-from stella.roster.drift import Changed
 from stella.roster.drift import NotAccepted
-from stella.roster.drift import barrier
 from stella.roster.drift import check
 from stella.roster.drift import check_for_start
-from stella.roster.drift import explained
+from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.lock import read_records
-from stella.roster.name import name_fault
+from stella.roster.offer import offer
+from stella.roster.plugin import Plugin
+from stella.roster.plugin import State
 from stella.roster.scope import Places
 from stella.roster.scope import Scope
 from stella.roster.scope import Tier
 from stella.roster.scope import entered
+from stella.roster.shelf import Saying
 from stella.roster.shelf import Standing
-from stella.roster.shelf import one_line
+from stella.roster.shelf import foreign_records
 from stella.roster.shelf import shelf
+from stella.roster.shelf import usable
+from stella.roster.ships import accepted_ships
 from stella.roster.start import Lookup
 from stella.roster.start import accepted_program
-
-_FOREIGN: Final = (
-    "plugins.lock.toml",
-    ".stella/plugins.lock.toml",
-    ".stella/consent",
-    ".stella/plugins/plugins.lock.toml",
-)
-
-
-class State(Word):
-    """What `list` calls the acceptance of a plugin [I-61]."""
-
-    OK = "ok"
-    CHANGED = "changed"
-    NOT_ACCEPTED = "not-accepted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plugin:
-    """One plugin of the roster; its `manifest.name` is who it is at every gate [I-45].
-
-    `record` is what was accepted, as read with the roster: a later change of it on disk has no
-    effect on a session that holds this [Q-29]. `acceptance` is of that same moment.
-    """
-
-    manifest: PluginManifest
-    warnings: tuple[ManifestFault, ...]
-    scope: Scope
-    directory: Path
-    record: Record | None
-    acceptance: Acceptance
-    notices: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The manifest's name [I-45]."""
-        return self.manifest.name
-
-    @property
-    def state(self) -> State:
-        """The word for its acceptance [I-61]."""
-        match self.acceptance:
-            case Accepted():
-                return State.OK
-            case Changed():
-                return State.CHANGED
-            case NotAccepted():
-                return State.NOT_ACCEPTED
-            case _:
-                assert_never(self.acceptance)
-
-    @property
-    def barrier(self) -> str | None:
-        """Why it may not run and what to do about it, in one line; None when it may [I-30]."""
-        return barrier(self.name, self.acceptance, self.way_out)
-
-    @property
-    def explained(self) -> tuple[str, ...]:
-        """The whole message about a plugin that may not run, line by line [I-31]."""
-        return explained(self.name, self.acceptance, self.way_out)
-
-    @property
-    def way_out(self) -> str:
-        """What a person does about a plugin that is not accepted, in this release [I-30]."""
-        removal = f"`stella plugin remove {self.name}`"
-        scope = "" if self.scope is Scope.PROJECT else " --scope user"
-        if self.record is None:
-            return (
-                f"to use it, copy it elsewhere, take this one away with {removal}, and install "
-                f"the copy with `stella plugin install DIR{scope}`"
-            )
-        source = quote(visible(self.record.source))
-        return f"{removal}, then `stella plugin install {source}{scope}` to accept it anew"
-
-    @property
-    def pipeline(self) -> str | None:
-        """The name a run selects it by, None when it can be no member of a pipeline [D-8]."""
-        return pipeline_of(self.manifest)
+from stella.roster.switch import NOTHING_OFF
+from stella.roster.switch import Off
+from stella.roster.trust import VARIABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roster:
-    """Every plugin, sorted by name, and what there is to tell about the rest [I-42, I-44]."""
+    """Every plugin, sorted by name, and what there is to tell about the rest [I-42, I-44].
+
+    `faulty` are those of the notices that say why a directory is left out. `off` are the plugins
+    that are there and switched off; no session knows them. `switched` are all names that
+    settings switch off. `waiting` are project plugins that nobody accepted here while the person
+    has a plugin of the name: being there is not enough to take its place [A-70, I-43].
+    """
 
     plugins: tuple[Plugin, ...]
     notices: tuple[str, ...]
+    faulty: tuple[str, ...] = ()
+    off: tuple[Plugin, ...] = ()
+    switched: Off = NOTHING_OFF
+    waiting: tuple[Plugin, ...] = ()
+
+    @property
+    def every(self) -> tuple[Plugin, ...]:
+        """All plugins by name, those that are off or wait behind the one of their name."""
+        every = (*self.plugins, *self.off, *self.waiting)
+        return tuple(sorted(every, key=lambda plugin: plugin.name))
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The notices of a session and of a list: one for what nobody accepted here [A-72]."""
+        together = self.not_accepted
+        single = {notice for plugin in together for notice in plugin.notices}
+        others = tuple(notice for notice in self.notices if notice not in single)
+        return (*others, together_text(together)) if together else others
+
+    @property
+    def not_accepted(self) -> tuple[Plugin, ...]:
+        """The project's plugins that nobody accepted here and a yes would make run."""
+        return tuple(
+            plugin
+            for plugin in self.plugins
+            if plugin.scope is Scope.PROJECT
+            and plugin.state is State.NOT_ACCEPTED
+            and not plugin.refused
+        )
 
     def plugin(self, name: str) -> Plugin:
         """Return the plugin of that name; raises `NotInstalled` with near words."""
-        for plugin in self.plugins:
+        for plugin in self.every:
             if plugin.name == name:
                 return plugin
-        hint = suggestion(name, (plugin.name for plugin in self.plugins))
+        hint = suggestion(name, (plugin.name for plugin in self.every))
         said = f'there is no plugin "{visible(name)}"'
         raise NotInstalled(f"{said}; {hint}" if hint else said)
 
 
-def read_roster(places: Places, path_value: str | None) -> Roster:
+def read_roster(
+    places: Places,
+    path_value: str | None,
+    *,
+    by_variable: bool = False,
+    switched: Off = NOTHING_OFF,
+) -> Roster:
     """Return the roster of a workspace. Raises nothing: what is wrong is a notice [I-40, I-44].
 
-    `path_value` is the host's `PATH`, for the programs that consent names.
+    `path_value` is the host's `PATH`, for the programs that consent names. With `by_variable`
+    the variable trusts the workspace, and what it recorded counts [I-34].
     """
     lookup = Lookup(path_value=path_value, workspace=places.workspace)
-    notices = list(_foreign_records(places))
+    notices = list(foreign_records(places))
+    faulty: list[str] = []
     chosen: dict[str, Plugin] = {}
+    off: list[Plugin] = []
+    waiting: list[Plugin] = []
     for tier in reversed(places.tiers):
-        for plugin in _tier(tier, lookup, notices):
+        counts = by_variable and tier.scope is Scope.PROJECT
+        for plugin in _tier(tier, lookup, (notices, faulty), switched, by_variable=counts):
+            if plugin.off:
+                off.append(plugin)
+                if tier.scope is Scope.USER and plugin.name not in switched.person:
+                    said = "your own copy is switched off by the project's settings"
+                    notices.append(f"{plugin.name}: {said}")
+                continue
             if (other := chosen.get(plugin.name)) is not None:
-                notices.append(
-                    f"{plugin.name}: the copy of the project scope at "
-                    f"{visible(str(plugin.directory))} is used in place of the one of the user "
-                    f"scope at {visible(str(other.directory))}"
-                )
+                stays = other.record is not None and plugin.state is State.NOT_ACCEPTED
+                notices.append(_two(plugin, other, stays=stays))
+                if stays:
+                    waiting.append(plugin)
+                    continue
             chosen[plugin.name] = plugin
     plugins = tuple(chosen[name] for name in sorted(chosen))
     notices += [notice for plugin in plugins for notice in plugin.notices]
-    return Roster(plugins=plugins, notices=tuple(notices))
+    return Roster(
+        plugins=plugins,
+        notices=tuple(notices),
+        faulty=tuple(faulty),
+        off=tuple(off),
+        switched=switched,
+        waiting=tuple(waiting),
+    )
 
 
-def pipeline_of(manifest: PluginManifest) -> str | None:
-    """Return the name a run selects a plugin by, None when it can be no member [D-8, M-36]."""
-    asked = manifest.loop.holds(Power.POINTS) and manifest.loop.points
-    return manifest.pipeline if asked and manifest.runtime else None
+def _two(plugin: Plugin, other: Plugin, *, stays: bool) -> str:
+    """Return the notice about a project plugin and the person's of the same name [I-42]."""
+    name, here, there = plugin.name, visible(str(plugin.directory)), visible(str(other.directory))
+    if not stays:
+        return (
+            f"{name}: the copy of the project scope at {here} is used in place of the one of the "
+            f"user scope at {there}"
+        )
+    return (
+        f"{name}: the copy of the user scope at {there} is used; the one of the project scope at "
+        f"{here} is not, because nobody accepted it here; to use that one: "
+        f"`stella plugin accept {name} --scope {plugin.scope.value}`"
+    )
+
+
+def together_text(plugins: tuple[Plugin, ...]) -> str:
+    """Return one notice about project plugins that nobody accepted, with the ways out [I-34]."""
+    if len(plugins) == 1:
+        return plugins[0].barrier or ""
+    names = listed([plugin.name for plugin in plugins], limits.IGNORED_SHOWN)
+    return (
+        f"{len(plugins)} plugins of this workspace do not run, because nobody accepted them here: "
+        f"{names}; to use them: `stella plugin accept NAME` for one, `stella trust` for all that "
+        f"this workspace brings, or {VARIABLE}=1 in the environment of one run"
+    )
 
 
 def records_changed(roster: Roster, places: Places) -> tuple[str, ...]:
@@ -175,12 +181,28 @@ def records_changed(roster: Roster, places: Places) -> tuple[str, ...]:
     The roster a session holds stays as it was read; the change counts from the next one on.
     """
     now = {tier.scope: read_records(tier).by_name for tier in places.tiers}
+    apart = read_records(places.tier(Scope.PROJECT).apart).by_name
     return tuple(
         f"{plugin.name}: what was accepted has changed on disk; this session keeps to what it "
         "read when it opened"
         for plugin in roster.plugins
-        if now[plugin.scope].get(plugin.name) != plugin.record
+        if (apart if _by_variable(plugin.record) else now[plugin.scope]).get(plugin.name)
+        != plugin.record
     )
+
+
+def remember(roster: Roster, places: Places, began: datetime, clock: Clock) -> None:
+    """Note what was seen of the accepted trees, so that the next command reads less [I-29].
+
+    Called when a session starts; `began` is a moment before the roster was read. Raises nothing.
+    """
+    for tier in places.tiers:
+        seen = {
+            plugin.directory.name: plugin.acceptance.package
+            for plugin in roster.plugins
+            if plugin.scope is tier.scope and isinstance(plugin.acceptance, Accepted)
+        }
+        note(tier, seen, began, clock)
 
 
 def before_start(plugin: Plugin, lookup: Lookup) -> str | None:
@@ -189,7 +211,7 @@ def before_start(plugin: Plugin, lookup: Lookup) -> str | None:
     Asked before every start: compiled files are deleted and the digest is taken anew, against
     the record the roster was read with [I-30, I-32, T-2, Q-29].
     """
-    acceptance = check_for_start(plugin.directory, plugin.record, lookup)
+    acceptance = check_for_start(plugin.directory, plugin.record, lookup, plugin.noted)
     return replace(plugin, acceptance=acceptance).barrier
 
 
@@ -211,19 +233,29 @@ def cleared(plugin: Plugin, lookup: Lookup) -> Program | str:
     return replace(found, not_started=f"{found.not_started}; {plugin.way_out}")
 
 
-def _tier(tier: Tier, lookup: Lookup, notices: list[str]) -> Iterable[Plugin]:
-    """Return the plugins of one tier, each name once; adds to `notices`."""
+def _tier(
+    tier: Tier, lookup: Lookup, saying: Saying, switched: Off, *, by_variable: bool
+) -> Iterable[Plugin]:
+    """Return the plugins of one tier, each name once; adds to the lists of `saying`."""
+    notices, faulty = saying
     try:
         with entered(tier, make=False) as directory:
             standing, told = shelf(tier, directory)
     except RosterError as error:
-        notices.append(f"the plugins of the {tier.scope.value} scope are left out: {error}")
+        faulty.append(f"the plugins of the {tier.scope.value} scope are left out: {error}")
+        notices.append(faulty[-1])
         return ()
-    records = read_records(tier)
-    notices += [*told, *records.notices]
+    records, noted = read_records(tier), read_noted(tier)
+    apart = read_records(tier.apart) if by_variable else None
+    notices += [
+        *told,
+        *records.notices,
+        *(apart.notices if apart else ()),
+        *unfinished(tier),
+    ]
     chosen: dict[str, tuple[Standing, Loaded]] = {}
     for each in standing:
-        loaded = _usable(each, notices)
+        loaded = usable(each, saying)
         if loaded is None:
             continue
         name = loaded.manifest.name
@@ -233,54 +265,78 @@ def _tier(tier: Tier, lookup: Lookup, notices: list[str]) -> Iterable[Plugin]:
                 f"{visible(str(each.directory))}; the latter is used"
             )
         chosen[name] = (each, loaded)
-    return [
-        _plugin(each, loaded, tier, records.by_name.get(name), lookup)
-        for name, (each, loaded) in chosen.items()
-    ]
+    found = []
+    for name, (each, loaded) in chosen.items():
+        known = (records.by_name.get(name), noted.get(each.directory.name))
+        plugin = _plugin(each, loaded, tier, known, lookup)
+        if switched.holds(name, tier.scope):
+            plugin = replace(plugin, off=True)
+        elif apart is not None and plugin.barrier is not None:
+            plugin = _by_the_variable(plugin, apart.by_name.get(name), lookup)
+        found.append(_told(_shipping(plugin)))
+    return found
 
 
-def _usable(each: Standing, notices: list[str]) -> Loaded | None:
-    place = visible(str(each.directory))
-    match each.found:
-        case None:
-            return None
-        case str() as why:
-            notices.append(f"{place}: left out: {why}")
-            return None
-        case Unloadable() as faulty:
-            notices.append(f"{place}: left out: {one_line(faulty)}")
-            return None
-        case Loaded() as loaded:
-            if fault := name_fault(loaded.manifest.name):
-                notices.append(f"{place}: left out: {fault}")
-                return None
-            if loaded.manifest.name != each.directory.name:
-                notices.append(f'{place}: its manifest calls it "{loaded.manifest.name}"')
-            return loaded
-        case _:
-            assert_never(each.found)
+def _by_the_variable(plugin: Plugin, record: Record | None, lookup: Lookup) -> Plugin:
+    """Return a plugin nobody accepted as it is, where the variable lets it run [I-34].
+
+    Either its bytes were shown and recorded before, or the next run will do that.
+    """
+    plugin = replace(plugin, noted=None)
+    if record is not None:
+        acceptance = check(plugin.directory, record, lookup)
+        if isinstance(acceptance, Accepted):
+            return replace(plugin, record=record, acceptance=acceptance)
+        # What was last shown is what the difference is to.
+        plugin = replace(plugin, record=record, acceptance=acceptance)
+    try:
+        return replace(plugin, offered=offer(plugin.directory, lookup))
+    except PackageRefused as refused:
+        why = NotAccepted(why=str(refused))
+        return replace(plugin, record=None, acceptance=why, refused=True)
+
+
+def _shipping(plugin: Plugin) -> Plugin:
+    """Return a plugin with what it ships, when its bytes are the accepted ones [I-31, P-9]."""
+    if plugin.off or not isinstance(plugin.acceptance, Accepted):
+        return plugin
+    package = plugin.acceptance.package
+    return replace(plugin, ships=accepted_ships(plugin.directory, plugin.manifest, package))
+
+
+def _told(plugin: Plugin) -> Plugin:
+    """Return a plugin with the notice about it, if there is one [I-44]."""
+    if plugin.off:
+        return plugin
+    if plugin.offered is not None:
+        said = (
+            f"{plugin.name} was accepted by nobody as it is; {VARIABLE} lets it run, and the next "
+            "run shows what it declares"
+        )
+        return replace(plugin, notices=(said,))
+    if plugin.withheld is not None:
+        return replace(plugin, notices=(f"{plugin.name}: {plugin.withheld}",))
+    return plugin if plugin.barrier is None else replace(plugin, notices=(plugin.barrier,))
+
+
+def _by_variable(record: Record | None) -> bool:
+    return record is not None and record.accepted_by is AcceptedBy.ENV
 
 
 def _plugin(
-    each: Standing, loaded: Loaded, tier: Tier, record: Record | None, lookup: Lookup
+    each: Standing,
+    loaded: Loaded,
+    tier: Tier,
+    known: tuple[Record | None, Noted | None],
+    lookup: Lookup,
 ) -> Plugin:
-    plugin = Plugin(
+    record, noted = known
+    return Plugin(
         manifest=loaded.manifest,
         warnings=loaded.warnings,
         scope=tier.scope,
         directory=each.directory,
         record=record,
-        acceptance=check(each.directory, record, lookup),
+        acceptance=check(each.directory, record, lookup, noted),
+        noted=noted,
     )
-    return plugin if plugin.barrier is None else replace(plugin, notices=(plugin.barrier,))
-
-
-def _foreign_records(places: Places) -> Iterable[str]:
-    """Return a notice for each file in the workspace that looks like a record [I-26]."""
-    for name in _FOREIGN:
-        path = places.workspace / name
-        if os.path.lexists(path):
-            yield (
-                f"{visible(str(path))}: ignored; what a person accepted is kept in "
-                f"{visible(str(places.home))} and nowhere in a workspace"
-            )

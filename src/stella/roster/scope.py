@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from contextlib import contextmanager
 from contextlib import suppress
 from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,7 @@ from stella.files.write import sync_directory
 
 PLUGINS: Final = "plugins"
 CONSENT: Final = "consent"
+SETTINGS: Final = "stella.toml"
 
 _ANCHOR: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _LOCK: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -52,7 +54,8 @@ class Tier:
     """One scope's directory of plugins, and where what was accepted for it is kept [I-26].
 
     `anchor` is the workspace or the person's home. `steps` lead from there to `path`, each with
-    the mode it is made with. `key` tells the tier from every other of the same home.
+    the mode it is made with. `key` tells the tier from every other of the same home. With
+    `by_variable` the records are those that the variable made, which are kept apart [Q-3].
     """
 
     scope: Scope
@@ -60,6 +63,7 @@ class Tier:
     anchor: Path
     steps: tuple[tuple[str, int], ...]
     key: str
+    by_variable: bool = False
 
     @property
     def path(self) -> Path:
@@ -67,11 +71,27 @@ class Tier:
         return self.anchor.joinpath(*(name for name, _ in self.steps))
 
     @property
+    def apart(self) -> "Tier":
+        """The same tier with the records that the variable made [Q-3]."""
+        return replace(self, by_variable=True)
+
+    @property
+    def kinds(self) -> "tuple[Tier, ...]":
+        """The tier once for each file that can hold records about it [Q-3]."""
+        return (self,) if self.scope is Scope.USER else (self, self.apart)
+
+    @property
     def record_path(self) -> Path:
         """The file that holds what was accepted for this tier [I-26]."""
         if self.scope is Scope.USER:
             return self.home / "plugins.lock.toml"
-        return self.home / CONSENT / f"{self.key}.lock.toml"
+        kind = "env.lock" if self.by_variable else "lock"
+        return self.home / CONSENT / f"{self.key}.{kind}.toml"
+
+    @property
+    def settings_path(self) -> Path:
+        """The settings file that belongs to this scope [I-21]."""
+        return self.anchor / SETTINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,13 +165,25 @@ def alone(tier: Tier, *, patience: float = limits.TIER_LOCK_SECS) -> Iterator[No
     The system lets go with the process, however that ends. Raises `RosterError` when another
     holds the tier for `patience` seconds [Q-15].
     """
+    with claimed(tier.home, tier.key, "these plugins", patience=patience):
+        yield
+
+
+@contextmanager
+def claimed(
+    home: Path, key: str, what: str, *, patience: float = limits.TIER_LOCK_SECS
+) -> Iterator[None]:
+    """Hold something of the person's home against every other process, as `alone` does.
+
+    `what` says in a refusal what another command is changing.
+    """
     with ExitStack() as held:
-        lock = held.enter_context(kept(tier.home, CONSENT))
-        path = tier.home / CONSENT / f"{tier.key}.lock"
+        lock = held.enter_context(kept(home, CONSENT))
+        path = home / CONSENT / f"{key}.lock"
         with naming(path):
             file = os.open(path.name, _LOCK, _FILE_MODE, dir_fd=lock)
             held.callback(os.close, file)
-            _claim(file, path, patience)
+            _claim(file, path, what, patience)
         yield
 
 
@@ -176,6 +208,23 @@ def kept(home: Path, *below: str) -> Iterator[int]:
                     os.mkdir(name, _PRIVATE_MODE, dir_fd=here)
                 here = os.open(name, DIRECTORY, dir_fd=here)
             held.callback(os.close, here)
+        yield here
+
+
+@contextmanager
+def anchored(tier: Tier) -> Iterator[int]:
+    """Hold the workspace or the home of a tier open; a home is made when missing.
+
+    Raises `RosterError` for what the system refuses.
+    """
+    if tier.scope is Scope.USER:
+        with kept(tier.home) as here:
+            yield here
+        return
+    with ExitStack() as held:
+        with naming(tier.anchor):
+            here = os.open(tier.anchor, _ANCHOR)
+        held.callback(os.close, here)
         yield here
 
 
@@ -221,7 +270,7 @@ def _unmake(above: int, name: str, kind: type[BaseException] | None, *_: object)
             os.rmdir(name, dir_fd=above)
 
 
-def _claim(file: int, path: Path, patience: float) -> None:
+def _claim(file: int, path: Path, what: str, patience: float) -> None:
     left = int(patience / _PAUSE_SECS)
     while True:
         try:
@@ -229,8 +278,8 @@ def _claim(file: int, path: Path, patience: float) -> None:
         except BlockingIOError as error:
             if not left:
                 raise RosterError(
-                    f"{visible(str(path))}: another stella command has been changing these "
-                    f"plugins for {patience:g} s; wait for it to end and try again"
+                    f"{visible(str(path))}: another stella command has been changing {what} "
+                    f"for {patience:g} s; wait for it to end and try again"
                 ) from error
             left -= 1
             time.sleep(_PAUSE_SECS)

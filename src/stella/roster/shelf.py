@@ -6,9 +6,11 @@ here is compared with what a person accepted.
 
 import os
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from typing import assert_never
 
 from stella import limits
 from stella.errors import PackageRefused
@@ -20,10 +22,23 @@ from stella.manifest.fault import report
 from stella.manifest.read import Loaded
 from stella.manifest.read import Unloadable
 from stella.manifest.read import examine
+from stella.roster.name import name_fault
+from stella.roster.scope import Places
 from stella.roster.scope import Tier
 from stella.roster.scope import naming
 
 MANIFEST: Final = "plugin.toml"
+
+_FOREIGN: Final = (
+    "plugins.lock.toml",
+    ".stella/plugins.lock.toml",
+    ".stella/consent",
+    ".stella/plugins/plugins.lock.toml",
+    ".stella/trust.toml",
+)
+
+Saying = tuple[list[str], list[str]]
+"""Where notices go, and those of them that say why a directory is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +101,44 @@ def shelf(tier: Tier, directory: int | None) -> tuple[tuple[Standing, ...], tupl
             )
             break
         elif stat.S_ISDIR(mode):
-            found.append(_standing(directory, path))
+            found.append(standing(directory, path))
     return tuple(found), tuple(notices)
+
+
+def usable(each: Standing, saying: Saying) -> Loaded | None:
+    """Return what a manifest says when it makes a plugin; adds to `saying` [I-41, I-44]."""
+    notices, faulty = saying
+    place = visible(str(each.directory))
+    why: str | None = None
+    match each.found:
+        case None:
+            return None
+        case str() as said:
+            why = said
+        case Unloadable() as unloadable:
+            why = one_line(unloadable)
+        case Loaded() as loaded:
+            why = name_fault(loaded.manifest.name)
+            if why is None:
+                if loaded.manifest.name != each.directory.name:
+                    notices.append(f'{place}: its manifest calls it "{loaded.manifest.name}"')
+                return loaded
+        case _:
+            assert_never(each.found)
+    faulty.append(f"{place}: left out: {why}")
+    notices.append(faulty[-1])
+    return None
+
+
+def foreign_records(places: Places) -> Iterable[str]:
+    """Return a notice for each file in the workspace that looks like a record [I-26, I-56]."""
+    for name in _FOREIGN:
+        path = places.workspace / name
+        if os.path.lexists(path):
+            yield (
+                f"{visible(str(path))}: ignored; what a person accepted is kept in "
+                f"{visible(str(places.home))} and nowhere in a workspace"
+            )
 
 
 def one_line(found: Unloadable) -> str:
@@ -105,7 +156,11 @@ def _names(tier: Tier, directory: int) -> list[str]:
         return [name for name in tree.names_in(directory) if not name.startswith(".")]
 
 
-def _standing(above: int, path: Path) -> Standing:
+def standing(above: int, path: Path) -> Standing:
+    """Return what the directory `path` is; its last part is looked up in an open one.
+
+    Raises nothing: what cannot be read is the reason.
+    """
     try:
         with tree.opened(path, above=above) as root:
             data = manifest_bytes(root)

@@ -104,16 +104,47 @@ def refuse_unstartable(
     where what is started could be put later [B56, Q-30].
     """
     _refuse_place(manifest, directory, lookup)
-    inner = _own_program(manifest, directory)
+    word = None if manifest.runtime is None else manifest.runtime.argv[0]
+    if word is not None and (fault := program_fault(word, package, directory)):
+        raise _refused(f"{_PLACE}: {fault}")
+
+
+def program_fault(word: str, package: Package, directory: Path) -> str | None:
+    """Return why a program of the package cannot be started, None when it can or is another's.
+
+    `directory` is where the package stands, or will; `word` is the program as it is written.
+    """
+    if _is_own(word) and _leaves(word):
+        return "expected a program inside the package, got a path that leaves it"
+    inner = own_program(word, directory)
     if inner is None:
-        return
+        return None
     entry = package.entry(inner)
     if entry is None or entry.kind is not Kind.FILE:
-        raise _refused(f'{_PLACE}: the package has no file "{brief(inner)}"')
+        return f'the package has no file "{brief(inner)}"'
     if not entry.mode & stat.S_IXUSR:
-        raise _refused(
-            f"{_PLACE}: {brief(inner)} may not be executed; give it that right with chmod +x"
+        return f"{brief(inner)} may not be executed; give it that right with chmod +x"
+    return None
+
+
+def own_program(word: str, directory: Path) -> str | None:
+    """Return the path in the package that a program is started from, None when it is not there."""
+    word = word.replace(PLUGIN_DIR, str(directory))
+    place = Path(os.path.normpath(directory / word))
+    if "/" not in word or not place.is_relative_to(directory):
+        return None
+    return str(place.relative_to(directory))
+
+
+def spoiled_first_line(root: int, inner: str) -> str | None:
+    """Return a warning about a script no system can start for its first line's end [G8]."""
+    first = tree.read(root, inner, limits.FIRST_LINE_BYTES)
+    if first and first.startswith(b"#!") and b"\r\n" in first.partition(b"\n")[0] + b"\n":
+        return (
+            f"{visible(inner)}: its first line ends with a carriage return, which becomes "
+            "part of the interpreter's name; save the file with line feeds only"
         )
+    return None
 
 
 def line_end_warning(manifest: PluginManifest, root: int, directory: Path) -> str | None:
@@ -121,14 +152,9 @@ def line_end_warning(manifest: PluginManifest, root: int, directory: Path) -> st
 
     `root` is the open source directory; `refuse_unstartable` has seen the package.
     """
-    inner = _own_program(manifest, directory)
-    first = tree.read(root, inner, limits.FIRST_LINE_BYTES) if inner else None
-    if first and first.startswith(b"#!") and b"\r\n" in first.partition(b"\n")[0] + b"\n":
-        return (
-            f"{visible(str(inner))}: its first line ends with a carriage return, which becomes "
-            "part of the interpreter's name; save the file with line feeds only"
-        )
-    return None
+    word = None if manifest.runtime is None else manifest.runtime.argv[0]
+    inner = None if word is None else own_program(word, directory)
+    return None if inner is None else spoiled_first_line(root, inner)
 
 
 def absent(
@@ -219,14 +245,3 @@ def _leaves(word: str) -> bool:
         if depth < 0:
             return True
     return False
-
-
-def _own_program(manifest: PluginManifest, directory: Path) -> str | None:
-    """Return the path in the package that the plugin is started from, None when it is not there."""
-    if manifest.runtime is None:
-        return None
-    word = manifest.runtime.argv[0].replace(PLUGIN_DIR, str(directory))
-    place = Path(os.path.normpath(directory / word))
-    if "/" not in word or not place.is_relative_to(directory):
-        return None
-    return str(place.relative_to(directory))

@@ -23,7 +23,6 @@ from stella.session.hands import Hands
 from stella.session.workshop import Workshop
 from stella.session.workshop import side_by_side
 from stella.session.workshop import tools_digest
-from stella.tools.all import TOOLS
 from stella.turn.ask import Cancelled
 from stella.turn.ask import Turn
 from stella.turn.changes import ChangeBook
@@ -151,7 +150,8 @@ class Agents:
             instruction=assignment.instruction,
         )
         telling.tell(assignment.parent, started)
-        tools = tuple(t for t in TOOLS if assignment.write or t.contract.trusted_read_only)
+        every = self.workshop.tools
+        tools = tuple(t for t in every if assignment.write or t.contract.trusted_read_only)
         ends: list[TurnEnd] = []
         changes: tuple[Change, ...] | None = ()
         done: Done | None = None

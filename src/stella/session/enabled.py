@@ -16,7 +16,7 @@ from stella.process.environment import exact
 from stella.process.environment import withheld
 from stella.providers.keys import KEY_VARIABLES
 from stella.redact import Redactor
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.roster import Roster
 from stella.roster.roster import cleared
 from stella.roster.start import Lookup

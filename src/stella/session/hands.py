@@ -6,17 +6,25 @@ answer; only a broken journal raises.
 
 import asyncio
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
+from pathlib import Path
 
+from stella import codec
+from stella.authority.contract import Provenance
 from stella.authority.decision import Contribution
 from stella.authority.decision import Opinion
+from stella.authority.gate import CAPABILITY
 from stella.authority.gate import Denied
 from stella.authority.gate import Mode
 from stella.authority.gate import Permit
 from stella.authority.gate import judge
 from stella.clock import Clock
+from stella.content.guard import Guard
+from stella.content.guard import denial
 from stella.files.fence import Denial
 from stella.files.fence import inside
 from stella.message import Asked
@@ -29,6 +37,7 @@ from stella.providers.provider import ToolSchema
 from stella.session.desk import OpenDesk
 from stella.session.hooked import NOBODY
 from stella.session.hooked import Hooked
+from stella.session.spelled import spelled
 from stella.session.telling import Telling
 from stella.session.together import together
 from stella.session.watching import Watching
@@ -76,6 +85,7 @@ class Hands:
     desk: OpenDesk = lambda _question: None
     records_changed: Callable[[], tuple[str, ...]] = tuple
     hooked: Hooked = NOBODY
+    guards: tuple[Guard, ...] = ()
     _served: Served = field(default_factory=Served)
     _permitted: dict[str, tuple[Prepared, Permit]] = field(default_factory=dict)
 
@@ -100,14 +110,15 @@ class Hands:
         prepared = self.toolbox.prepare(question.call)
         if isinstance(prepared, Output):
             return Ruling(refusal=prepared, judged=None)
+        opinions = (*question.opinions, *self._guarding(prepared, question.call))
         ruling = judge(
             call_id=prepared.call_id,
             contract=prepared.contract,
             risk=prepared.risk,
             mode=self.mode,
-            opinions=question.opinions,
+            opinions=opinions,
         )
-        judged = self._judged(prepared, ruling, question)
+        judged = self._judged(prepared, ruling, replace(question, opinions=opinions))
         if isinstance(ruling, Denied):
             refusal = failed(ErrorClass.REFUSED_BY_POLICY, ruling.sentence, ruling.cause)
             return Ruling(refusal=refusal, judged=judged)
@@ -185,6 +196,30 @@ class Hands:
         served, self._served = self._served, Served()
         return served
 
+    def _guarding(self, prepared: Prepared, call: Asked) -> Iterator[Opinion]:
+        """Yield the word of the first armed guard that denies a call [P-65]."""
+        root = self.watching.root
+        # Arguments that came as text were read once to prepare the call.
+        given = codec.parse(call.input.encode()) if isinstance(call.input, str) else call.input
+        found = (inside(root, path.removeprefix(f"{root}/")) for path in prepared.paths)
+        resolved = [
+            str(path.relative_to(root))
+            for path in found
+            if isinstance(path, Path) and path.is_relative_to(root)
+        ]
+        if prepared.contract.provenance is Provenance.DECLARED:
+            resolved += spelled(root, given)
+        denied = denial(self.guards, prepared.contract.name, given, resolved)
+        if denied is not None:
+            guard, sentence = denied
+            yield Opinion(
+                rule=f"record {guard.lineage}",
+                source="record",
+                contribution=Contribution.DENY,
+                cause="rule",
+                sentence=sentence,
+            )
+
     async def _run(self, call: Asked) -> Ran:
         prepared, permit = self._permitted.pop(call.call_id)
         if prepared.contract.trusted_read_only:
@@ -200,27 +235,37 @@ class Hands:
         output = await self.toolbox.run(prepared, permit)
         return output, self.clock.ticks() - began
 
+    def _principal(self, prepared: Prepared) -> str:
+        """Return whose call it is: a plugin's tool is called by the plugin [A-41, I-45]."""
+        plugin = prepared.contract.plugin
+        return self.principal if plugin is None else f"plugin:{plugin}"
+
     def _judged(self, prepared: Prepared, ruling: Permit | Denied, question: AskGate) -> CallJudged:
         """Return the record of a decision, with everybody who was consulted [A-8, A-37]."""
         denied = ruling if isinstance(ruling, Denied) else None
         by = "mode" if denied is None else denied.by
         given = question.call.input
-        mode = Opinion(
-            rule=f"mode {self.mode.value}",
-            source="mode",
-            contribution=Contribution.DENY
-            if denied is not None and denied.cause == "mode"
-            else Contribution.ALLOW,
-        )
+        hosts = [
+            Opinion(
+                rule=f"mode {self.mode.value}",
+                source="mode",
+                contribution=Contribution.DENY
+                if denied is not None and denied.cause == "mode"
+                else Contribution.ALLOW,
+            )
+        ]
+        if by == CAPABILITY:
+            name = f"{CAPABILITY} {prepared.contract.name}"
+            hosts.insert(0, Opinion(rule=name, source=by, contribution=Contribution.DENY))
         return CallJudged(
             call_id=prepared.call_id,
             tool=prepared.contract.name,
-            principal=self.principal,
+            principal=self._principal(prepared),
             risk=prepared.risk.value,
             decision="allow" if denied is None else "deny",
             cause=None if denied is None else denied.cause,
             chain=question.chain,
-            trace=tuple(_row(each, by) for each in (*question.opinions, mode)),
+            trace=tuple(_row(each, by) for each in (*question.opinions, *hosts)),
             given=given if question.chain and isinstance(given, dict) else None,
         )
 

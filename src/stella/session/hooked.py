@@ -16,19 +16,21 @@ from pathlib import Path
 
 from stella import limits
 from stella.consent.powers import shown_lists
+from stella.errors import NotAccepted
+from stella.errors import Untrusted
 from stella.errors import UsageError
 from stella.escape import visible
 from stella.manifest.loop import bound
 from stella.process.program import Program
-from stella.roster.lock import AcceptedBy
 from stella.roster.lock import Record
 from stella.roster.lock import read_records
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.roster import Roster
-from stella.roster.roster import State
 from stella.roster.roster import read_roster
+from stella.roster.roster import together_text
 from stella.roster.scope import Places
 from stella.roster.scope import places
+from stella.roster.switch import Off
 from stella.session.enabled import Enabled
 from stella.session.options import Options
 from stella.session.selection import Notice
@@ -89,10 +91,36 @@ def standing(options: Options, root: Path) -> tuple[Places, Roster] | None:
         where = places(options.home, root)
     except UsageError:
         apart = Places(home=Path(os.path.realpath(options.home)), workspace=root)
-        if options.pipeline is not None or _by_name(apart):
+        if options.pipeline is not None or _by_name(apart, options.switched):
             raise
         return None
-    return where, read_roster(where, options.env.get("PATH", ""))
+    return where, read(options, where)
+
+
+def read(options: Options, where: Places) -> Roster:
+    """Return the roster as this session is to see it [I-40]."""
+    return read_roster(
+        where,
+        options.env.get("PATH", ""),
+        by_variable=options.by_variable,
+        switched=options.switched,
+    )
+
+
+def refuse_missing(options: Options, roster: Roster | None) -> None:
+    """Refuse a session that requires all that is declared when some of it does not run [A-72].
+
+    Raises `Untrusted` for what lacks trust, else `NotAccepted`. What settings switch off is not
+    missing.
+    """
+    if not options.require_plugins:
+        return
+    plugins = (*roster.plugins, *roster.waiting) if roster else ()
+    barred = tuple(plugin.barrier for plugin in plugins if plugin.barrier is not None)
+    missing = (*options.left_out, *barred, *(roster.faulty if roster else ()))
+    if missing:
+        text = "\n".join(("--require-plugins: this would not run:", *missing))
+        raise Untrusted(text) if options.left_out else NotAccepted(text)
 
 
 def hooked(
@@ -107,12 +135,12 @@ def hooked(
     asked = {
         each.plugin.name: _accepted(each, ceiling)
         for each in plugins
-        if each.plugin.state is State.OK
+        if each.plugin.barrier is None
     }
     known = {plugin.name: plugin for plugin in roster.plugins}
-    for name, records in _by_name(where).items():
+    for name, records in _by_name(where, options.switched).items():
         plugin = known.get(name)
-        if plugin is None or plugin.state is not State.OK:
+        if plugin is None or plugin.barrier is not None:
             asked[name] = _barred(records, plugin, root, ceiling)
     inorder = [asked[name] for name in sorted(asked)]
     return Hooked(
@@ -120,7 +148,7 @@ def hooked(
             hook: listening for hook in Hook if (listening := tuple(_listening(hook, inorder)))
         },
         processes={f"plugin:{each.name}": HookProcess(plugin=each.process) for each in inorder},
-        notices=tuple(_notices(roster.plugins, asked)),
+        notices=tuple(_notices(roster, asked)),
         cwd=str(root),
         session=session,
     )
@@ -181,19 +209,24 @@ def _without_stop(hooks: Iterable[Hook], *, answers: bool) -> frozenset[Hook]:
     return frozenset(hooks) - ({Hook.STOP} if answers else frozenset())
 
 
-def _by_name(where: Places) -> Mapping[str, tuple[Record, ...]]:
-    """Return what a person accepted, of both tiers [I-30]; what a variable did is no yes."""
+def _by_name(where: Places, switched: Off) -> Mapping[str, tuple[Record, ...]]:
+    """Return what a person accepted, of both tiers, and did not switch off [I-30, I-43]."""
     found: dict[str, tuple[Record, ...]] = {}
     for tier in where.tiers:
         for record in read_records(tier).by_name.values():
-            if record.accepted_by is not AcceptedBy.ENV:
+            if not switched.holds(record.name, tier.scope):
                 found[record.name] = (*found.get(record.name, ()), record)
     return found
 
 
-def _notices(plugins: Iterable[Plugin], asked: Mapping[str, _Asked]) -> Iterator[Notice]:
-    """Yield one notice for each plugin that lists hooks and was never accepted [D-69]."""
-    for plugin in plugins:
+def _notices(roster: Roster, asked: Mapping[str, _Asked]) -> Iterator[Notice]:
+    """Yield one notice for each plugin that lists hooks and was never accepted [D-69].
+
+    For those of the project it is the one that is about all of them.
+    """
+    together = roster.not_accepted
+    for plugin in roster.plugins:
         lists = plugin.manifest.runtime is not None and plugin.manifest.loop.hooks
         if lists and plugin.name not in asked and plugin.barrier is not None:
-            yield "hooks_not_asked", plugin.barrier
+            text = together_text(together) if plugin in together else plugin.barrier
+            yield "hooks_not_asked", text

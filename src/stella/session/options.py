@@ -12,6 +12,8 @@ from pathlib import Path
 from stella import limits
 from stella.authority.gate import Mode
 from stella.manifest.plugin import PluginManifest
+from stella.roster.switch import NOTHING_OFF
+from stella.roster.switch import Off
 from stella.turn.seats import TIERS
 from stella.wire.points import Point
 
@@ -64,7 +66,11 @@ class Options:
     worker's, which is `model` [M2-53]. `settings` are the files that were read, each with `path`
     and `sha256` [S2-14]. `plugins` are the embedding program's own;
     `spend_limit` are USD for the whole run [E-80]. `trusted` says whether what the repository
-    itself brings may be used [I-50].
+    itself brings may be used [I-50]; `vouched` are the files it is trusted with, each with mode
+    and digest, None where any will do [I-53]. `by_variable` says that the variable lets its
+    plugins run as recorded [I-34]. `switched` are the plugins that settings switch off [I-43].
+    `left_out` tells what is not used for lack of trust [A-72]; with
+    `require_plugins` nothing that is declared may be missing.
     """
 
     workspace: Path
@@ -87,3 +93,8 @@ class Options:
     settings: tuple[Mapping[str, str], ...] = ()
     plugins: tuple[Embedded, ...] = ()
     trusted: bool = False
+    vouched: Mapping[str, str] | None = None
+    by_variable: bool = False
+    switched: Off = NOTHING_OFF
+    left_out: tuple[str, ...] = ()
+    require_plugins: bool = False

@@ -14,16 +14,17 @@ from pathlib import Path
 
 from stella import limits
 from stella.errors import NotAccepted
+from stella.errors import PipelineError
 from stella.manifest.plugin import PluginManifest
 from stella.manifest.stages import program
-from stella.roster.roster import Plugin
+from stella.roster.plugin import Plugin
 from stella.roster.roster import Roster
-from stella.roster.roster import read_roster
 from stella.roster.roster import records_changed
 from stella.roster.scope import places
 from stella.roster.start import Lookup
 from stella.session.enabled import credentials
 from stella.session.enabled import process_of
+from stella.session.hooked import read
 from stella.session.options import Embedded
 from stella.session.options import Options
 from stella.session.options import Pipeline
@@ -76,11 +77,12 @@ def bind(options: Options, root: Path, roster: Roster | None = None) -> Bound | 
         return None
     path_value = options.env.get("PATH", "")
     where = places(options.home, root)
-    roster = roster or read_roster(where, path_value)
+    roster = roster or read(options, where)
     own = {each.name for each in options.plugins}
     installed = (each for each in roster.plugins if each.name not in own)
     every: list[Plugin | Embedded] = [*options.plugins, *installed]
     every.sort(key=lambda each: each.name)
+    _refuse_off(pipeline.names, every, roster.off)
     selected = select(pipeline.names, every)
     for plugin in selected.plugins:
         if isinstance(plugin, Plugin) and plugin.barrier is not None:
@@ -89,7 +91,6 @@ def bind(options: Options, root: Path, roster: Roster | None = None) -> Bound | 
     lookup = Lookup(path_value=path_value, workspace=root)
     plugins = {p.name: _answering(p, options, lookup) for p in selected.plugins}
     granting, granted = _granting(pipeline, root, path_value, plugins.values())
-    roster_notices: tuple[Notice, ...] = tuple(("roster", text) for text in roster.notices)
     asks = tuple(_asks(selected.plugins, pipeline))
     return Bound(
         composition=composition,
@@ -98,9 +99,23 @@ def bind(options: Options, root: Path, roster: Roster | None = None) -> Bound | 
         fact=_fact(
             composition, selected.plugins, pipeline, metered=options.spend_limit is not None
         ),
-        notices=(*selected.notices, *asks, *roster_notices, *granted),
+        notices=(*selected.notices, *asks, *granted),
         records_changed=partial(records_changed, roster, where),
     )
+
+
+def _refuse_off(
+    names: Iterable[str], every: Iterable[Plugin | Embedded], off: Iterable[Plugin]
+) -> None:
+    """Refuse a name that only a plugin bears which settings switch off [I-43]."""
+    known = {word for each in every for word in (each.name, each.manifest.pipeline)}
+    for name in names:
+        for plugin in off:
+            if name not in known and name in (plugin.name, plugin.manifest.pipeline):
+                raise PipelineError(
+                    f"{plugin.name} is switched off in settings; "
+                    f"`stella plugin enable {plugin.name}` switches it on"
+                )
 
 
 def member_of(plugin: Plugin | Embedded) -> Member:

@@ -6,6 +6,7 @@ composition, test command and model are settled first.
 
 import hashlib
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +27,13 @@ from stella.process.environment import inherited
 from stella.providers.all import open_model
 from stella.providers.keys import KEY_VARIABLES
 from stella.providers.provider import Model
+from stella.roster.roster import remember
 from stella.session.attempts import Attempts
 from stella.session.attempts import reclaim
 from stella.session.broadcast import Broadcast
+from stella.session.custom import Extra
+from stella.session.custom import extra_of
+from stella.session.custom import let_through
 from stella.session.drive import Drive
 from stella.session.enabled import enabled
 from stella.session.enabled import redactor_of
@@ -39,6 +44,7 @@ from stella.session.hands import Hands
 from stella.session.hooked import NOBODY
 from stella.session.hooked import Hooked
 from stella.session.hooked import hooked
+from stella.session.hooked import refuse_missing
 from stella.session.hooked import standing
 from stella.session.options import Options
 from stella.session.pipeline import Bound
@@ -49,6 +55,8 @@ from stella.session.result import RunResult
 from stella.session.result import broken_off
 from stella.session.result import exit_code_of
 from stella.session.result import result_of
+from stella.session.steered import Steered
+from stella.session.steered import steered
 from stella.session.telling import Listener
 from stella.session.telling import Telling
 from stella.session.workshop import Workshop
@@ -100,14 +108,26 @@ async def run_once(
     Raises a `StellaError` when the run is refused before it began: nothing is on disk then.
     """
     root = root_of(options.workspace)
+    began = clock.now()
     stands = standing(options, root)
+    refuse_missing(options, stands[1] if stands else None)
     bound = bind(options, root, stands[1] if stands else None)
     model, models = _models(options, bound, clock)
     plugins = enabled(options, root, stands[1]) if stands else ()
     redactor = redactor_of(options.env)
     session = new_session_id(clock)
+    extra = extra_of(options, root, *stands) if stands else Extra()
+    said = steered(
+        root,
+        stands[0] if stands else None,
+        extra.content,
+        trusted=options.trusted,
+        vouched=options.vouched,
+    )
     listening = hooked(options, *stands, plugins, session=session) if stands else NOBODY
     journal = Journal.create(root, session, clock, redactor)
+    if stands is not None:
+        remember(stands[1], stands[0], began, clock)
     telling = Telling(journal, listeners)
     broadcast = Broadcast(telling, clock, redactor, plugins)
     telling.listen(broadcast.hear)
@@ -115,12 +135,15 @@ async def run_once(
         options=options,
         root=root,
         bound=bound,
+        notices=stands[1].told if stands else (),
         hooked=listening,
+        steered=said,
         model=model,
         models=models,
         clock=clock,
         telling=telling,
         broadcast=broadcast,
+        extra=extra,
     )
     try:
         await _sweep(opened)
@@ -140,12 +163,15 @@ class _Opened:
     options: Options
     root: Path
     bound: Bound | None
+    notices: tuple[str, ...]
     hooked: Hooked
+    steered: Steered
     model: Model
     models: Mapping[str, Model]
     clock: Clock
     telling: Telling
     broadcast: Broadcast
+    extra: Extra
 
     @property
     def session(self) -> str:
@@ -163,6 +189,8 @@ class _Opened:
             path_value=self.options.env.get("PATH", ""),
             umask=self.options.umask,
             hooked=self.hooked,
+            steered=self.steered,
+            tools=(*TOOLS, *self.extra.tools),
         )
 
 
@@ -199,7 +227,7 @@ async def _run(opened: _Opened, on_drive: OnDrive) -> tuple[RunEnd, str | None]:
     """
     shop, bound = opened.workshop, opened.bound
     granting = bound.granting if bound else None
-    with shop.hands(opened.root, TOOLS, opened.options.principal, granting) as hands:
+    with shop.hands(opened.root, shop.tools, opened.options.principal, granting) as hands:
         drive = Drive(opened.telling, hands, opened.broadcast.hurry)
         on_drive(drive)
         try:
@@ -221,7 +249,7 @@ async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     opened.broadcast.start()
     context = await drive.follow(session_text(_hooks(opened), "new"))
     prefix = opened.workshop.introduce(hands, seat=WORKER, context=context)
-    for code, notice in (*(opened.bound.notices if opened.bound else ()), *opened.hooked.notices):
+    for code, notice in _notices(opened):
         opened.telling.once(code, notice)
     shop, bound = opened.workshop, opened.bound
     workspaces = Workspaces(opened.root, path_value=shop.path_value, clock=opened.clock)
@@ -238,6 +266,16 @@ async def _followed(opened: _Opened, hands: Hands, drive: Drive) -> RunEnd:
     finally:
         if attempts is not None:
             await attempts.finish()
+
+
+def _notices(opened: _Opened) -> Iterator[tuple[str, str]]:
+    """Yield what there is to tell before the first turn, each kind with its code [I-44, A-72]."""
+    yield from (("left_out", text) for text in opened.options.left_out)
+    yield from (("roster", text) for text in opened.notices)
+    yield from opened.bound.notices if opened.bound else ()
+    yield from opened.hooked.notices
+    yield from opened.extra.notices
+    yield from opened.steered.notices
 
 
 def _hooks(opened: _Opened) -> Hooks:
@@ -263,6 +301,7 @@ def _setup(opened: _Opened, hands: Hands) -> RunSetup:
         host_max_holds=options.pipeline.max_holds if options.pipeline else 0,
         test_command=bool(options.pipeline and options.pipeline.test_command),
         hooks=opened.hooked.listeners,
+        joining=opened.steered.joining(options.prompt),
     )
 
 
@@ -296,9 +335,7 @@ def _limits(options: Options) -> dict[str, Any]:
 
 
 def _child_environment(options: Options) -> dict[str, str]:
-    let_through = options.env.get("STELLA_SUBPROCESS_ENV_ALLOW", "")
-    allowed = frozenset(name.strip() for name in let_through.split(",") if name.strip())
-    return inherited(options.env, KEY_VARIABLES, allowed)
+    return inherited(options.env, KEY_VARIABLES, let_through(options.env))
 
 
 def _run_ended(telling: Telling, end: RunEnd) -> None:

@@ -27,9 +27,12 @@ from stella.session.facts import ToolsOffered
 from stella.session.hands import Hands
 from stella.session.hooked import NOBODY
 from stella.session.hooked import Hooked
+from stella.session.steered import NOTHING
+from stella.session.steered import Steered
 from stella.session.telling import Telling
 from stella.session.watching import Granting
 from stella.session.watching import Watching
+from stella.tools.all import TOOLS
 from stella.tools.paths import held_root
 from stella.tools.seen import Seen
 from stella.tools.tool import Offered
@@ -43,6 +46,7 @@ from stella.turn.prompt import system_prompt
 class Workshop:
     """The means of one session; `models` are those of the seats that have one of their own.
 
+    `tools` are all that the lead is offered [P-14].
     `environment` is the children's, already without what they must not see [T2-45]; `path_value`
     is where the host looks programs up.
     """
@@ -56,6 +60,8 @@ class Workshop:
     umask: int
     models: Mapping[str, Model] = field(default_factory=dict)
     hooked: Hooked = NOBODY
+    steered: Steered = NOTHING
+    tools: tuple[Offered, ...] = TOOLS
 
     @property
     def session(self) -> str:
@@ -101,6 +107,7 @@ class Workshop:
                 mode=self.mode,
                 principal=principal,
                 hooked=self.hooked,
+                guards=self.steered.guards,
                 watching=Watching(
                     root=root,
                     env=self.environment,
@@ -129,13 +136,16 @@ class Workshop:
         """
         model = self.models.get(seat, self.model).name
         environment = self._environment(hands.watching.root, model)
-        text = system_prompt(environment, context=context)
-        parts = [
-            PromptPart(name="base", chars=len(BASE)),
-            PromptPart(name="environment", chars=len(environment)),
-        ]
-        if context:
-            parts.append(PromptPart(name="session_context", chars=len(context)))
+        agents, pinned = self.steered.agents, self.steered.pinned
+        text = system_prompt(environment, agents=agents, pinned=pinned, context=context)
+        named = (
+            ("base", BASE),
+            ("environment", environment),
+            ("agents", agents),
+            ("records", pinned),
+            ("session_context", context),
+        )
+        parts = [PromptPart(name=name, chars=len(part)) for name, part in named if part]
         if more:
             text = f"{text}\n\n{more}"
             parts.append(PromptPart(name="agent", chars=len(more)))
@@ -161,7 +171,7 @@ def _offered(hands: Hands) -> tuple[OfferedTool, ...]:
     return tuple(
         OfferedTool(
             name=c.name,
-            origin=c.provenance.value,
+            origin=c.origin,
             risk=c.risk.value,
             read_only=c.read_only,
             description=c.description,

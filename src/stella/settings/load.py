@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
@@ -64,7 +65,9 @@ class Settings:
     `pipeline` are the members of the default pipeline, None without one [D-5]; `max_holds` is
     the bound that holds without a flag [D-7]; `test_secs` are seconds; `tiers` binds every tier to
     a seat [D-50]; `models` are the models of the names of `[tiers]` that have one [M2-50];
-    `model` is the session's [M2-51]. `notices` are for people [A-72].
+    `model` is the session's [M2-51]. `off` are the plugins that the person's file switches off,
+    `project_off` those of the project's [I-43]. `notices` are for people; `left_out` are those
+    about what is left out for lack of trust, one for each kind [A-72].
     """
 
     pipeline: tuple[str, ...] | None = None
@@ -73,8 +76,11 @@ class Settings:
     tiers: Mapping[str, str] = field(default_factory=lambda: TIERS)
     models: Mapping[str, str] = field(default_factory=dict)
     model: str | None = None
+    off: frozenset[str] = frozenset()
+    project_off: frozenset[str] = frozenset()
     files: tuple[ReadFile, ...] = ()
     notices: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def load(home: Path, workspace: Path, env: Mapping[str, str], *, trusted: bool = False) -> Settings:
@@ -85,29 +91,21 @@ def load(home: Path, workspace: Path, env: Mapping[str, str], *, trusted: bool =
     the bound on holds [D-7].
     """
     loader = _Loader()
-    loader.refuse_managed(Path(env.get(MANAGED) or _MANAGED_PLACE))
-    person = project = None
-    if not switched(env, NO_SETTINGS):
-        person = loader.read(home, Scope.USER)
-        project = loader.read(workspace, Scope.PROJECT)
-    if loader.faults:
-        text = loader.faults
+    settings = loader.settings(home, workspace, env, trusted=trusted)
+    if text := loader.faults:
         raise SettingsError("\n".join(text if len(text) == 1 else ("several faults:", *text)))
-    settings = Settings()
-    if person is not None:
-        settings = _with(settings, person)
-        settings = replace(settings, max_holds=_or(person.pipeline.max_holds, settings.max_holds))
-    if project is not None:
-        where = visible(str(workspace / FILE))
-        settings = _with(settings, project) if trusted else settings
-        settings = _lowered(settings, project, where, loader)
-        if ignored := (*project.ignored, *(() if trusted else _untrusted(project))):
-            first = listed(ignored, limits.IGNORED_SHOWN)
-            loader.notices.append(
-                f"{where}: {counted(len(ignored), 'value')} without effect: {first}; "
-                "a workspace is trusted in a later release, and some are the person's alone"
-            )
-    return replace(settings, files=tuple(loader.files), notices=tuple(loader.notices))
+    return settings
+
+
+def load_to_read(home: Path, workspace: Path, env: Mapping[str, str], *, trusted: bool) -> Settings:
+    """Return the settings as far as they can be used, for commands that only read [S2-4].
+
+    Every fault is a notice that says which file is left out. Raises `UsageError` as `load` does.
+    """
+    loader = _Loader()
+    settings = loader.settings(home, workspace, env, trusted=trusted)
+    faults = (f"{fault}; this file is left out" for fault in loader.faults)
+    return replace(settings, notices=(*faults, *settings.notices))
 
 
 def _with(settings: Settings, file: SettingsFile) -> Settings:
@@ -138,6 +136,32 @@ def _lowered(settings: Settings, file: SettingsFile, where: str, loader: "_Loade
     return replace(settings, max_holds=min(asked, settings.max_holds))
 
 
+def _ignored(file: SettingsFile, where: str, *, trusted: bool) -> Iterator[str]:
+    """Yield a notice about what has no effect in a project's file, trusted or not [S2-28]."""
+    if file.ignored:
+        first = listed(file.ignored, limits.IGNORED_SHOWN)
+        yield (
+            f"{where}: {counted(len(file.ignored), 'value')} without effect: {first}; "
+            "in a project's file they never have one, they are the person's alone"
+        )
+    if trusted and file.later:
+        first = listed(file.later, limits.IGNORED_SHOWN)
+        yield (
+            f"{where}: {counted(len(file.later), 'value')} without effect: {first}; "
+            "this release does not act on them yet"
+        )
+
+
+def _left_out(file: SettingsFile, where: str) -> Iterator[str]:
+    """Yield one notice for each kind of setting that needs trust [A-70, A-72]."""
+    if file.hooks:
+        yield f"{where}: {counted(file.hooks, 'hook command')} left out"
+    places = (*(place for place in file.later if place != "hooks"), *_untrusted(file))
+    if places:
+        first = listed(places, limits.IGNORED_SHOWN)
+        yield f"{where}: {counted(len(places), 'value')} left out: {first}"
+
+
 def _untrusted(file: SettingsFile) -> tuple[str, ...]:
     """Return the places of a project's file that need trust, in the order of the tables."""
     pipeline = file.pipeline
@@ -147,6 +171,9 @@ def _untrusted(file: SettingsFile) -> tuple[str, ...]:
         "pipeline.test_timeout_secs": pipeline.test_timeout_secs,
         **{f"pipeline.tiers.{brief(tier)}": seat for tier, seat in pipeline.tiers.items()},
         **{f"tiers.{name}": model for name, model in file.tiers.given.items()},
+        "ui.live": file.ui.live,
+        "ui.color": file.ui.color,
+        "ui.theme": file.ui.theme,
     }
     return tuple(place for place, value in given.items() if value is not None)
 
@@ -162,6 +189,29 @@ class _Loader:
     faults: list[str] = field(default_factory=list)
     files: list[ReadFile] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+
+    def settings(
+        self, home: Path, workspace: Path, env: Mapping[str, str], *, trusted: bool
+    ) -> Settings:
+        """Return what the files that can be used come to; the rest is in `faults`."""
+        self.refuse_managed(Path(env.get(MANAGED) or _MANAGED_PLACE))
+        person = project = None
+        if not switched(env, NO_SETTINGS):
+            person = self.read(home, Scope.USER)
+            project = self.read(workspace, Scope.PROJECT)
+        settings = Settings()
+        if person is not None:
+            bound = _or(person.pipeline.max_holds, settings.max_holds)
+            settings = replace(_with(settings, person), max_holds=bound, off=person.off)
+        if project is not None:
+            where = visible(str(workspace / FILE))
+            settings = _with(settings, project) if trusted else settings
+            settings = _lowered(settings, project, where, self)
+            settings = replace(settings, project_off=project.off)
+            self.notices += _ignored(project, where, trusted=trusted)
+            if not trusted:
+                settings = replace(settings, left_out=tuple(_left_out(project, where)))
+        return replace(settings, files=tuple(self.files), notices=tuple(self.notices))
 
     def refuse_managed(self, path: Path) -> None:
         """A managed layer that is not applied must not look like none [A-81]."""

@@ -8,6 +8,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from types import MappingProxyType
 from typing import Annotated
 from typing import Any
@@ -19,6 +20,7 @@ import msgspec
 from stella import codec
 from stella import limits
 from stella.codec import Refused
+from stella.codec import Word
 from stella.escape import brief
 from stella.manifest.scan import halted
 from stella.manifest.scan import overreach
@@ -29,6 +31,8 @@ from stella.settings.sections import looked_over
 from stella.turn.seats import Seat
 
 _VERSION: Final = 1
+_SPELT: Final = '"on" or "off"'
+_SWITCHES: Final = ("on", "off")
 
 T = TypeVar("T")
 
@@ -93,14 +97,59 @@ class TiersTable(
         return {name: model for name, model in found.items() if model is not None}
 
 
+class Color(Word):
+    """When a terminal gets colour; this release never gives it any [S2-27]."""
+
+    AUTO = "auto"
+    NEVER = "never"
+
+
+class Theme(Word):
+    """How a terminal is drawn on; this release draws in one way [S2-27]."""
+
+    DEFAULT = "default"
+    PLAIN = "plain"
+    HIGH_CONTRAST = "high-contrast"
+
+
+class UiTable(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """`[ui]` [S2-27]: without colour, themes and redrawing, every value holds already."""
+
+    live: bool | None = None
+    color: Color | None = None
+    theme: Theme | None = None
+
+
+class Switch(Word):
+    """What a name of `[plugins]` may say [S2-25]."""
+
+    ON = "on"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFile:
-    """What one file says; `ignored` are places that have no say in a file of its scope [A-70]."""
+    """What one file says; `ignored` are places that have no say in a file of its scope [A-70].
+
+    `later` are places that need trust and that this release does not act on yet. `plugins` are
+    the names that are switched, and how [I-43]. `hooks` counts the entries of `[hooks]`.
+    """
 
     model: ModelTable
     pipeline: PipelineTable
     tiers: TiersTable
+    ui: UiTable = field(default_factory=UiTable)
+    plugins: Mapping[str, Switch]
     ignored: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+    hooks: int = 0
+
+    @property
+    def off(self) -> frozenset[str]:
+        """The plugins that it switches off."""
+        return frozenset(name for name, said in self.plugins.items() if said is Switch.OFF)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -134,12 +183,38 @@ def read_settings(data: bytes, scope: Scope) -> SettingsFile | tuple[Trouble, ..
     model = _decoded(ModelTable, "model", looked.tree, troubles)
     pipeline = _decoded(PipelineTable, "pipeline", looked.tree, troubles)
     tiers = _decoded(TiersTable, "tiers", looked.tree, troubles)
+    ui = _decoded(UiTable, "ui", looked.tree, troubles)
+    plugins = _switches("plugins", looked.tree, troubles)
     troubles += [*_meta(meta, scope), *_pipeline(pipeline), *_models(model, tiers)]
     if troubles:
         order = {section: at for at, section in enumerate(tree)}
         inorder = sorted(troubles, key=lambda trouble: order[trouble.section])
         return tuple(inorder[: limits.FAULTS_TOLD])
-    return SettingsFile(model=model, pipeline=pipeline, tiers=tiers, ignored=looked.ignored)
+    return SettingsFile(
+        model=model,
+        pipeline=pipeline,
+        tiers=tiers,
+        plugins=plugins,
+        ui=ui,
+        ignored=looked.ignored,
+        later=looked.later,
+        hooks=sum(1 for _ in hook_entries(tree.get("hooks"))),
+    )
+
+
+def hook_entries(table: object) -> Iterator[tuple[str, object]]:
+    """Yield each entry of a `[hooks]` table with its event, whatever shape it has [H-45].
+
+    For people and for counts; nothing is judged here, and nothing that is there is passed over.
+    """
+    if table is None:
+        return
+    events = table.items() if isinstance(table, dict) else (("hooks", table),)
+    for event, groups in events:
+        for group in groups if isinstance(groups, list) else (groups,):
+            entries = group.get("hooks") if isinstance(group, dict) else None
+            for entry in entries if isinstance(entries, list) and entries else (group,):
+                yield str(event), entry
 
 
 def _tree(data: bytes) -> dict[str, Any] | Trouble:
@@ -173,6 +248,32 @@ def _decoded(kind: type[T], section: str, tree: dict[str, Any], troubles: list[T
             place = f"{section}.{fault.at}" if fault.path else section
             troubles.append(Trouble(section=section, at=place, message=fault.message))
     return kind()
+
+
+def _switches(
+    section: str, tree: Mapping[str, Any], troubles: list[Trouble]
+) -> Mapping[str, Switch]:
+    """Return what a section switches; a boolean is a fault with the right spelling [S2-25]."""
+    table = tree.get(section, {})
+    if not isinstance(table, dict):
+        message = f"expected a table of names, each {_SPELT}"
+        troubles.append(Trouble(section=section, at=section, message=message))
+        return {}
+    found: dict[str, Switch] = {}
+    for name, said in table.items():
+        if isinstance(said, str) and said in _SWITCHES:
+            found[name] = Switch(said)
+            continue
+        if isinstance(said, bool):
+            right = Switch.ON if said else Switch.OFF
+            message = f'expected {_SPELT}, got a boolean; write "{right.value}"'
+        else:
+            got = f'"{brief(said)}"' if isinstance(said, str) else "another type"
+            message = f"expected {_SPELT}, got {got}"
+        troubles.append(Trouble(section=section, at=f"{section}.{brief(name)}", message=message))
+        if len(troubles) >= limits.FAULTS_TOLD:
+            break
+    return found
 
 
 def _meta(meta: Meta, scope: Scope) -> Iterator[Trouble]:

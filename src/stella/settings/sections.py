@@ -43,13 +43,18 @@ class _Section:
 
     `scopes` are the files it may stand in; elsewhere it is a fault in a file of the person's and
     ignored in a project's [S2-28]. `trusted` marks what a project's file says to no effect
-    while the workspace is not trusted [A-70].
+    while the workspace is not trusted [A-70]. With `free` keys all of them are acted on.
     """
 
     keys: tuple[str, ...] = ()
     acted: tuple[str, ...] = ()
     scopes: tuple[Scope, ...] = (Scope.USER, Scope.MANAGED, Scope.PROJECT)
     trusted: bool = False
+    free: bool = False
+
+    def acts_on(self, key: str) -> bool:
+        """Return whether something comes of a key now."""
+        return self.free or key in self.acted
 
 
 MODEL_NAMES: Final = ("worker", "cheap", "verifier", "plan", "research")
@@ -58,6 +63,7 @@ MODEL_NAMES: Final = ("worker", "cheap", "verifier", "plan", "research")
 _OWN: Final = (Scope.USER, Scope.MANAGED)
 _PIPELINE: Final = ("default", "max_holds", "test_timeout_secs", "tiers")
 _META: Final = ("schema_version", "scope")
+_UI: Final = ("live", "color", "theme")
 
 SECTIONS: Final[Mapping[str, _Section]] = {
     "meta": _Section(keys=_META, acted=_META),
@@ -75,7 +81,7 @@ SECTIONS: Final[Mapping[str, _Section]] = {
     "permissions": _Section(keys=("mode", "rules")),
     "hooks": _Section(trusted=True),
     "tools": _Section(),
-    "plugins": _Section(),
+    "plugins": _Section(free=True),
     "pipeline": _Section(keys=_PIPELINE, acted=_PIPELINE),
     "engine": _Section(keys=("stop_holds", "compaction_tokens", "summarize"), scopes=_OWN),
     "agent": _Section(keys=("prompt",), scopes=_OWN),
@@ -84,22 +90,32 @@ SECTIONS: Final[Mapping[str, _Section]] = {
     "reward": _Section(scopes=(Scope.USER,)),
     "detect": _Section(scopes=_OWN),
     "serve": _Section(keys=("port", "permissions", "principal"), scopes=(Scope.USER,)),
-    "ui": _Section(
-        keys=("live", "color", "theme"), scopes=(Scope.USER, Scope.PROJECT), trusted=True
-    ),
+    "ui": _Section(keys=_UI, acted=_UI, scopes=(Scope.USER, Scope.PROJECT), trusted=True),
     "authority": _Section(scopes=(Scope.MANAGED,)),
 }
+SETTABLE: Final[Mapping[str, type[bool] | tuple[str, ...]]] = {
+    "ui.live": bool,
+    "ui.color": ("auto", "never"),
+    "ui.theme": ("default", "plain", "high-contrast"),
+}
+"""The keys a plugin's `[[configure]]` may set, each with what it may hold [S2-15, S2-27, Q-24]."""
+
 _NO_SERVERS: Final = "mcp"
 _LATER: Final = "this release does not act on it yet; take it out, so that nobody relies on it"
 
 
 @dataclass(slots=True, kw_only=True)
 class Looked:
-    """A file's tables with only what can be decoded left, and what is wrong with the rest."""
+    """A file's tables with only what can be decoded left, and what is wrong with the rest.
+
+    `ignored` never has a say in a file of its scope; `later` is what a trusted project may say
+    and this release does not act on yet.
+    """
 
     tree: dict[str, Any] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
     ignored: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
     lookups: int = 0
 
     def unknown(self, word: str, legal: Iterable[str]) -> str:
@@ -135,7 +151,8 @@ def looked_over(tree: Mapping[str, Any], scope: Scope) -> Looked:
 
 def _look(looked: Looked, name: str, section: _Section, table: object, scope: Scope) -> None:
     acted = scope in section.scopes
-    if section.acted and not isinstance(table, dict):
+    used = section.free or bool(section.acted)
+    if used and not isinstance(table, dict):
         looked.tree[name] = table  # what it should be is the codec's to say
         return
     keys = table if isinstance(table, dict) else {}
@@ -149,13 +166,15 @@ def _look(looked: Looked, name: str, section: _Section, table: object, scope: Sc
         for key in islice(unknown, limits.FAULTS_TOLD)
     ]
     project = scope is Scope.PROJECT
-    if project and (not acted or (section.trusted and not section.acted)):
+    if project and not acted:
         looked.ignored += (name,)
+    elif project and section.trusted and not used:
+        looked.later += (name,)
     elif not acted:
         scopes = " and ".join(each.value for each in section.scopes)
         message = f"it may not stand in the {scope.value} file; it belongs to: {scopes}"
         looked.troubles.append(Trouble(section=name, at=name, message=message))
-    elif not section.acted:
+    elif not used:
         looked.troubles.append(Trouble(section=name, at=name, message=_LATER))
     else:
         _keys(looked, name, section, keys, project=project)
@@ -165,14 +184,14 @@ def _keys(
     looked: Looked, name: str, section: _Section, keys: Mapping[str, Any], *, project: bool
 ) -> None:
     """Sort the keys of a section that is acted on at least in part."""
-    later = [key for key in keys if key in section.keys and key not in section.acted]
+    later = [key for key in keys if key in section.keys and not section.acts_on(key)]
     if project and section.trusted:
-        looked.ignored += tuple(f"{name}.{key}" for key in later)
+        looked.later += tuple(f"{name}.{key}" for key in later)
     else:
         looked.troubles += [
             Trouble(section=name, at=f"{name}.{key}", message=_LATER) for key in later
         ]
-    looked.tree[name] = {key: value for key, value in keys.items() if key in section.acted}
+    looked.tree[name] = {key: value for key, value in keys.items() if section.acts_on(key)}
 
 
 def _unknown_section(looked: Looked, name: str) -> Trouble:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from stella import limits
+from stella.authority.glob import matches
 from stella.authority.risk import Risk
 from stella.escape import counted
 from stella.message import Failure
@@ -16,7 +17,6 @@ from stella.message import succeeded
 from stella.tools.paths import Purpose
 from stella.tools.paths import opened_directory
 from stella.tools.paths import walk
-from stella.tools.stars import matches
 from stella.tools.text import path_shown
 from stella.tools.tool import Tool
 from stella.tools.tool import ToolContext

@@ -34,7 +34,8 @@ FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_C
 GIT: Final = ".git"
 STELLA: Final = ".stella"
 PRIVATE: Final = (STELLA, "private")
-SETTINGS: Final = "stella.toml"
+STEERING: Final = ("stella.toml", ".mcp.json")
+"""Files of the root that later sessions are steered by, ours and those of other agents."""
 
 Parts = tuple[str, ...]
 
@@ -113,15 +114,18 @@ def parts_of(root: Root, path: str) -> Parts | Failure:
 
 
 def steers(root: Root, path: str) -> bool:
-    """Return whether `path` steers later sessions: in `.stella/`, or `stella.toml` [T2-32]."""
+    """Return whether `path` steers later sessions: in `.stella/`, or `stella.toml` [T2-32].
+
+    So does `.mcp.json`, which other agents start programs by [attacks D92].
+    """
     parts = parts_of(root, path)
     if isinstance(parts, Failure) or not parts:
         return False
-    if parts[0].casefold() == STELLA or tuple(p.casefold() for p in parts) == (SETTINGS,):
+    first = parts[0].casefold()
+    if first == STELLA or (len(parts) == 1 and first in STEERING):
         return True
-    return _identity(root, parts[0]) in (
-        {_identity(root, STELLA), _identity(root, SETTINGS)} - {None}
-    )
+    known = {_identity(root, name) for name in (STELLA, *STEERING)} - {None}
+    return _identity(root, parts[0]) in known
 
 
 def walk(root: Root, path: str, purpose: Purpose, held: ExitStack) -> Spot | Failure:

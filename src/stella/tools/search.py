@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 
 from stella import limits
+from stella.authority.glob import matches
 from stella.authority.risk import Risk
 from stella.escape import excerpt
 from stella.files.kind import Kind
@@ -35,7 +36,6 @@ from stella.tools.paths import Purpose
 from stella.tools.paths import Spot
 from stella.tools.paths import opened_directory
 from stella.tools.paths import walk
-from stella.tools.stars import matches
 from stella.tools.text import path_shown
 from stella.tools.tool import Tool
 from stella.tools.tool import ToolContext

@@ -48,10 +48,14 @@ class ToolContext:
     umask: int = limits.UMASK
 
     @property
+    def told(self) -> dict[str, str]:
+        """What every child is told [T2-47]."""
+        return {SESSION: self.session_id, "STELLA_WORKSPACE": self.root.path}
+
+    @property
     def child_environment(self) -> dict[str, str]:
         """The environment of a child, with what every child is told [T2-47]."""
-        told = {SESSION: self.session_id, "STELLA_WORKSPACE": self.root.path}
-        return dict(self.environment) | told
+        return dict(self.environment) | self.told
 
     def token(self) -> str:
         """Return the part of a temporary name that no two files and no two sessions share."""

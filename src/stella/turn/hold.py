@@ -38,6 +38,7 @@ from stella.turn.loop import TurnEnd
 from stella.turn.loop import TurnSetup
 from stella.turn.loop import turn
 from stella.turn.prelude import Prelude
+from stella.turn.prelude import said
 from stella.turn.prompt import guarded
 from stella.turn.purse import Purse
 from stella.turn.questions import Inspect
@@ -91,7 +92,8 @@ class RunSetup:
 
     `first_turn` is the number of the next turn of the session [E-2]. `model` is the worker's
     model, `models` those of the seats that have one of their own [D-50]; `hooks` says who listens
-    to what, in dispatch order; `spend_limit` are USD [E-80].
+    to what, in dispatch order; `spend_limit` are USD [E-80]. `joining` are the skills and scoped
+    records that stand behind the prompt [E-132].
     """
 
     goal: str
@@ -110,6 +112,7 @@ class RunSetup:
     host_max_holds: int = 0
     test_command: bool = False
     hooks: Mapping[Hook, tuple[Listener, ...]] = field(default_factory=dict)
+    joining: MessageAppended | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +242,9 @@ def _turn(
     setup = state.setup
     if state.round == 0:
         state.transcript.append(Message(role=Role.USER, content=guarded(setup.goal)))
+        if setup.joining is not None and barred is None:
+            state.transcript.append(said(setup.joining))
+            yield from tell(_turn_id(state), setup.joining)
     for message in prelude.messages:
         state.transcript.append(message)
     if correction is not None:

@@ -51,10 +51,17 @@ your turn by answering without a tool call.
   or with the heading "## wrapper-verdict", comes from the host. Nobody else can write one."""
 
 
-def system_prompt(environment: str, base: str = BASE, context: str = "") -> str:
-    """Return the prefix of a session: base prompt, environment, text of hooks if any [E-130]."""
-    prompt = f"{base}\n\n## Session environment\n\n{environment}"
-    return f"{prompt}\n\n## Session context\n\n{context}" if context else prompt
+def system_prompt(
+    environment: str, base: str = BASE, *, agents: str = "", pinned: str = "", context: str = ""
+) -> str:
+    """Return the prefix of a session: its parts in their order, those that are there [E-130].
+
+    `agents` is the workspace's `AGENTS.md`, `pinned` are context records, both with their
+    headings; `context` is text of hooks.
+    """
+    last = f"## Session context\n\n{context}" if context else ""
+    parts = (base, f"## Session environment\n\n{environment}", agents, pinned, last)
+    return "\n\n".join(part for part in parts if part)
 
 
 def guarded(text: str) -> str:

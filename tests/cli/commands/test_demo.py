@@ -1,5 +1,6 @@
 """The demo tells a true story or says that it did not [S-45 to S-47]."""
 
+import os
 import shutil
 import tempfile
 import time
@@ -9,6 +10,12 @@ import pytest
 
 from stella import limits
 from tests.making.commands import shell
+
+
+@pytest.fixture(autouse=True)
+def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first demo of a process finds is kept for good, and later tests would get it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def leftovers() -> set[Path]:
@@ -79,3 +86,21 @@ def test_what_is_kept_can_be_looked_into(
         verified = here.stella(*line.split()[1:])
         assert verified.code == 0
         assert ": ok, " in verified.out
+
+
+@pytest.mark.behaviour("A-71.demo")
+def test_no_program_of_the_directory_one_stands_in_is_started(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[A-71] Not even when it stands first in `PATH`, with a home and without."""
+    with shell(tmp_path, capsys, {"TMPDIR": str(tmp_path)}) as here:
+        (here.root / "bin").mkdir()
+        trap = here.root / "bin" / "python3"
+        trap.write_text(f"#!/bin/sh\n: > {tmp_path}/sprung\nexit 1\n", "utf-8")
+        trap.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{here.root}/bin:{os.environ['PATH']}")
+        assert here.stella("demo").code == 0
+        monkeypatch.delenv("HOME")
+        monkeypatch.delenv("STELLA_HOME")
+        assert here.stella("demo").code == 0
+    assert not (tmp_path / "sprung").exists()

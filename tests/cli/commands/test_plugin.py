@@ -109,6 +109,20 @@ def test_the_list_is_for_people_and_for_programs(
         assert (row["name"], row["state"], row["wrapper"]) == ("verify", "ok", "verify")
 
 
+def test_plugins_that_nobody_accepted_are_one_notice_of_the_list_and_a_row_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """[I-44, I-60, A-72]"""
+    with shell(tmp_path, capsys) as here:
+        for name in ("one", "two"):
+            written(here.root / ".stella" / "plugins" / name, f'name = "{name}"\n', "")
+        said = here.stella("plugin", "list")
+        assert said.err.startswith("notice  2 plugins of this workspace do not run, because ")
+        assert "here: one, two; to use them: " in said.err
+        assert said.err.count("\n") == 1
+        assert said.out.count("  project  none  not-accepted\n") == 2
+
+
 @pytest.mark.behaviour("K-160")
 def test_a_changed_package_is_listed_as_changed_with_a_notice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -1,8 +1,10 @@
 """`stella demo`: the main job in a temporary directory, offline, without a key [S-45 to S-47]."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -17,7 +19,9 @@ from stella.cli.page import tell
 from stella.cli.streams import put
 from stella.errors import OutputError
 from stella.errors import UsageError
+from stella.files.tree import lies_in
 from stella.settings.ambient import ambient
+from stella.settings.ambient import workspace_of
 
 
 @click.command(name="demo", help="Show a held turn and a met one, offline, in a temporary place.")
@@ -57,11 +61,20 @@ def command(*, keep: bool, plain: bool, workspace: str | None, path_value: str |
 
 
 def _environment(path_value: str | None) -> Mapping[str, str]:
-    """Return what the demo's processes inherit: with a home that cannot be told, `PATH` [S-45]."""
-    try:
-        return ambient().env
-    except UsageError:
-        return {} if path_value is None else {"PATH": path_value}
+    """Return what the demo's processes inherit: with a home that cannot be told, `PATH` [S-45].
+
+    No program is looked for in the directory one stands in, or the repository it is of [A-71].
+    """
+    here = Path()
+    env: Mapping[str, str] = {} if path_value is None else {"PATH": path_value}
+    with suppress(UsageError):
+        around = ambient()
+        env = around.env
+        here = workspace_of(None, around)
+    if "PATH" not in env:
+        return env
+    outside = [part for part in env["PATH"].split(os.pathsep) if not lies_in(Path(part), here)]
+    return {**env, "PATH": os.pathsep.join(outside)}
 
 
 def _look(stage: Stage, session: str, *, keep: bool) -> None:

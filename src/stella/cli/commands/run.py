@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TextIO
 
 import click
@@ -21,8 +22,10 @@ from stella.cli.board import board
 from stella.cli.board import flip_lost
 from stella.cli.flags import Given
 from stella.cli.flags import judged
+from stella.cli.here import switched_off
 from stella.cli.page import for_screen
 from stella.cli.page import tell
+from stella.cli.page import tell_consent
 from stella.cli.progress import Progress
 from stella.cli.streams import say
 from stella.clock import SystemClock
@@ -31,8 +34,16 @@ from stella.errors import ModelError
 from stella.errors import UsageError
 from stella.escape import visible
 from stella.journal.entry import Record
+from stella.roster.left_out import left_out
+from stella.roster.plugin import Plugin
+from stella.roster.scope import places
+from stella.roster.trust import UNTRUSTED
+from stella.roster.trust import Trust
+from stella.roster.trust import read_trust
+from stella.roster.variable import meet
 from stella.session.drive import Drive
 from stella.session.enabled import redactor_of
+from stella.session.hooked import read
 from stella.session.options import Options
 from stella.session.session import Finished
 from stella.session.session import run_once
@@ -88,6 +99,9 @@ class _Run(click.Command):
 )
 @click.option("--red-on-error", is_flag=True, help="A test that cannot be built counts as red.")
 @_option("--max-holds", f"Rounds a pipeline may add, 0 to {limits.HOLDS_MAX}.", "N")
+@click.option(
+    "--require-plugins", is_flag=True, help="What is declared and does not run is an error."
+)
 @_option("--output-format", "text, json or stream-json.", "FORMAT")
 @click.pass_context
 def command(ctx: click.Context, /, **flags: object) -> int:
@@ -100,7 +114,7 @@ def command(ctx: click.Context, /, **flags: object) -> int:
         named["spend_limit"] = around.env.get("STELLA_SPEND_LIMIT") or None
     given = Given(behind=ctx.obj, **named)  # type: ignore[arg-type]  # click's own types
     workspace = workspace_of(_text(flags["workspace"]), around)
-    settings = load(around.home, workspace, around.env)
+    trust, settings = _trusted(around, workspace)
     asked = judged(given, known, settings)
     model, source = _model(given.model, asked.models, around, settings)
     wanted = Options(
@@ -120,8 +134,16 @@ def command(ctx: click.Context, /, **flags: object) -> int:
         tiers=settings.tiers,
         seats=_seats({**settings.models, **asked.models, "worker": model}),
         settings=tuple({"path": file.path, "sha256": file.sha256} for file in settings.files),
+        trusted=trust.trusted,
+        vouched=trust.files,
+        by_variable=trust.by_variable,
+        switched=switched_off(settings, trust),
+        left_out=_left_out(workspace, settings, trust),
+        require_plugins=flags["require_plugins"] is True,
     )
-    tell(*(f"stella: {notice}" for notice in settings.notices))
+    tell(*(f"stella: {notice}" for notice in (*trust.notices, *settings.notices)))
+    if trust.by_variable:
+        _meet(wanted)
     return perform(wanted, asked.output_format).result.exit_code
 
 
@@ -210,6 +232,44 @@ def _over() -> Iterator[None]:
     finally:
         for number, handler in before:
             signal.signal(number, handler)
+
+
+def _trusted(around: Ambient, workspace: Path) -> tuple[Trust, Settings]:
+    """Return whether the workspace is trusted and what settings say then [S2-13, S2-14].
+
+    Where nothing can be recorded, nothing is trusted [I-56].
+    """
+    try:
+        trust = read_trust(places(around.home, workspace), around.env)
+    except UsageError:
+        trust = UNTRUSTED
+    settings = load(around.home, workspace, around.env, trusted=trust.trusted)
+    read_now = {file.path: file.sha256 for file in settings.files}
+    if not trust.covers(read_now.get(str(workspace / FILE))):
+        trust = Trust(why=f"{FILE} changed while it was read")
+        settings = load(around.home, workspace, around.env)
+    return trust, settings
+
+
+def _left_out(workspace: Path, settings: Settings, trust: Trust) -> tuple[str, ...]:
+    """Return what there is to tell of what is not used for lack of trust [A-72, I-51]."""
+    return (
+        ()
+        if trust.trusted
+        else trust.without(workspace, (*settings.left_out, *left_out(workspace)))
+    )
+
+
+def _meet(options: Options) -> None:
+    """Show and record what runs because the variable says so [I-34]."""
+
+    def shown(_: Plugin, head: str, text: str) -> None:
+        tell("", head)
+        tell_consent(text)
+        tell("")
+
+    where = places(options.home, options.workspace)
+    meet(read(options, where), where, SystemClock(), shown)
 
 
 def _text(value: object) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stella.tools.stars import matches
+from stella.authority.glob import matches
 
 
 @pytest.mark.parametrize(
