@@ -1,4 +1,4 @@
-"""The host's own types and transport against every vector of the shipped plugin [K-76, K-203].
+"""The host's own types and transport against every vector of the shipped plugins [K-76, K-203].
 
 A vector is a request and what the plugin makes of it. Here the host reads each request as a
 plugin would, and sends those it can read through its own socket.
@@ -22,10 +22,10 @@ from stella.wire.envelope import write_request
 from stella.wire.silence import FaultCode
 from stella.wire.silence import Silence
 from stella.wrapper.plugin import PluginProcess
-from tests.making.shipped import MAIN
 from tests.making.shipped import PATH
-from tests.making.shipped import PLUGIN
 from tests.making.shipped import TESTDATA
+from tests.making.shipped import Shipped
+from tests.making.shipped import each_plugin
 
 VECTORS = sorted(TESTDATA.glob("*.request.json"))
 # What the plugin refuses and the host does not: another point, a version it may not speak, a root
@@ -45,6 +45,17 @@ def workspace(path: Path, tmp_path: Path) -> Path:
     else:
         root.mkdir()
     return root
+
+
+def spoken_to(plugin: Shipped) -> PluginProcess:
+    return PluginProcess(
+        name="verify",
+        arguments=plugin.command,
+        directory=plugin.directory,
+        env={"PATH": PATH},
+        timeout_secs=60,
+        cleared=lambda: Program(path="/usr/bin/env"),
+    )
 
 
 def filled(path: Path, root: Path) -> bytes:
@@ -75,18 +86,13 @@ ANSWERED = [path for path in VECTORS if path.with_name(f"{stem(path)}.expected.j
 
 @pytest.mark.parametrize("path", ANSWERED, ids=stem)
 @pytest.mark.behaviour("K-202", "K-203")
-def test_every_answer_comes_through_the_hosts_own_socket(path: Path, tmp_path: Path) -> None:
+@each_plugin
+def test_every_answer_comes_through_the_hosts_own_socket(
+    plugin: Shipped, path: Path, tmp_path: Path
+) -> None:
     """[K-203, K-200, K-202]"""
     root = workspace(path, tmp_path)
-    process = PluginProcess(
-        name="verify",
-        arguments=("python3", "-I", "-S", str(MAIN)),
-        directory=PLUGIN,
-        env={"PATH": PATH},
-        timeout_secs=60,
-        cleared=lambda: Program(path="/usr/bin/env"),
-    )
-    spoken = asyncio.run(process.ask(read_request(filled(path, root))))
+    spoken = asyncio.run(spoken_to(plugin).ask(read_request(filled(path, root))))
     assert isinstance(spoken.answer, AfterTurnAnswer), spoken.answer
     expected: Any = json.loads(path.with_name(f"{stem(path)}.expected.json").read_text("utf-8"))
     answer = {"point": "after_turn", "body": codec.plain(spoken.answer)}
@@ -102,18 +108,11 @@ def timed(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.behaviour("W-29")
-def test_a_refusal_is_heard_as_an_exit_with_its_line() -> None:
+@each_plugin
+def test_a_refusal_is_heard_as_an_exit_with_its_line(plugin: Shipped) -> None:
     """[W-29]"""
-    process = PluginProcess(
-        name="verify",
-        arguments=("python3", "-I", "-S", str(MAIN)),
-        directory=PLUGIN,
-        env={"PATH": PATH},
-        timeout_secs=60,
-        cleared=lambda: Program(path="/usr/bin/env"),
-    )
     path = next(p for p in VECTORS if p.name.startswith("82-"))
-    spoken = asyncio.run(process.ask(read_request(path.read_bytes())))
+    spoken = asyncio.run(spoken_to(plugin).ask(read_request(path.read_bytes())))
     assert isinstance(spoken.answer, Silence)
     assert spoken.answer.code is FaultCode.EXIT
     line = path.with_name(f"{stem(path)}.refusal.txt").read_text("utf-8").strip()

@@ -227,6 +227,14 @@ def test_endless_output_is_read_to_the_end_and_kept_only_at_its_tail(
 
 
 @each_plugin
+def test_a_test_that_closes_its_output_is_waited_for(plugin: Shipped, tmp_path: Path) -> None:
+    words = "exec >&- 2>&-; sleep 0.2; exit 3"
+    evidence = asked(plugin, request(tmp_path, "sh", "-c", words))
+    assert evidence["measurements"]["test-command-exit-code"] == 3
+    assert evidence["measurements"]["test-duration-ms"] >= 200
+
+
+@each_plugin
 def test_what_the_test_leaves_behind_ends_with_it(plugin: Shipped, tmp_path: Path) -> None:
     # the child keeps stdout open, so waiting for the end of output would take 600 s
     evidence = asked(plugin, request(tmp_path, "sh", "-c", LINGER.replace("wait", "exit 0")))

@@ -52,7 +52,7 @@ declare module "node:net" {
   export class Socket {
     constructor(how: { fd: number; readable: boolean; writable: boolean });
     on(event: "data", then: (block: Uint8Array) => void): this;
-    on(event: "error", then: (error: Error) => void): this;
+    on(event: "end" | "error", then: () => void): this;
     pause(): this;
     destroy(): this;
   }

@@ -109,6 +109,7 @@ class Output {
   #socket: Socket | undefined;
   #blocks: Uint8Array[] = [];
   #held = 0;
+  #open = true;
 
   constructor(path: string) {
     const made = spawnSync(located("mkfifo", "/") ?? "/usr/bin/mkfifo", ["-m", "600", path], {
@@ -127,17 +128,19 @@ class Output {
   follow(): void {
     fs.closeSync(this.writer);
     this.#socket = new Socket({ fd: this.#reader, readable: true, writable: false });
-    this.#socket.on("error", () => undefined); // the end of the output all the same
     this.#socket.on("data", (block) => this.#keep(block));
+    for (const event of ["end", "error"] as const) {
+      this.#socket.on(event, () => {
+        this.#open = false; // closed by the test, which may live on
+      });
+    }
   }
 
   /** Returns the end of the output, with what the pipe still holds. */
   rest(): Uint8Array {
     this.#socket?.pause();
-    for (let block = 0; block < LAST_BLOCKS; block += 1) {
-      if (!this.#last()) {
-        break;
-      }
+    for (let block = 0; block < LAST_BLOCKS && this.#open; block += 1) {
+      this.#open = this.#last();
     }
     const whole = new Uint8Array(this.#held);
     let at = 0;
