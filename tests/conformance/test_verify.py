@@ -106,16 +106,6 @@ def test_the_manifest_is_the_complete_arbiter_of_the_specification() -> None:
     }
 
 
-def test_the_manifests_are_alike_but_for_the_line_that_starts_the_plugin() -> None:
-    first, *others = [
-        (plugin.directory / "plugin.toml").read_text("utf-8").splitlines() for plugin in SHIPPED
-    ]
-    for other in others:
-        assert len(other) == len(first)
-        differing = [pair for pair in zip(first, other, strict=True) if pair[0] != pair[1]]
-        assert [line.partition(" = ")[0] for pair in differing for line in pair] == ["argv"] * 2
-
-
 @pytest.mark.behaviour("Q-25")
 @each_plugin
 def test_its_bound_leaves_time_for_an_answer_within_its_own_manifest(plugin: Shipped) -> None:
