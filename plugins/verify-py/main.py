@@ -1,9 +1,8 @@
 """verify: run the granted test and report whether it went from failing to passing.
 
 The host starts this file once per `after_turn` request, writes the request as one JSON
-document to stdin and closes it, and reads one JSON line from stdout. There is nothing more
-to the protocol. A request that cannot be served gets no answer: exit status 1, one line on
-stderr, nothing on stdout. Needs Python 3.8 or later and only its standard library.
+document to stdin and closes it, and reads one JSON line from stdout. A request that it cannot
+serve gets exit status 1 and one line on stderr. Needs Python 3.8 and its standard library.
 
 It reports what it saw and never what that is worth: the host alone decides done. A flip
 compares two results of one test, so it is unobservable where either of them is missing:
@@ -97,10 +96,7 @@ def parse(data: bytes) -> Any:
 
 
 def shaped(kind: Any, value: Any, place: str = WHOLE) -> Any:
-    """Return `value` as a `kind`, or raise `Refusal`.
-
-    A kind is a dict of kinds, a list of one kind, a tuple of words, a type or a reader.
-    """
+    """Return `value` as a `kind`: a dict of kinds, a list of one, words, a type, or a reader."""
     expected = HOLDERS.get(type(kind), kind)
     if expected in NAMES and type(value) is not expected:
         raise Refusal(f"{place}: expected {NAMES[expected]}, got {NAMES[type(value)]}")
@@ -158,8 +154,7 @@ def directory(value: Any, place: str) -> str:
     return str(value)
 
 
-# Keys are read in this order. The point and the version come first, because with another
-# point or version the other keys may be others too.
+# Read in this order: with another point or version the other keys may be others too.
 TEST = {"program": str, "args?": [str], "baseline?": ("not-run", "passed", "failed", "unobserved")}
 CANDIDATE = {"handle": str, "root": directory, "test?": TEST}
 TURN = {"completed": bool, "answer?": str, "tools?": [str], "changed_files?": [str]}
@@ -197,11 +192,12 @@ def conceal() -> None:
 
 
 class Ran(NamedTuple):
-    """One run: its exit status (none unless it exited by itself), duration, last output."""
+    """One run: its exit status or else what ended it, duration, last output."""
 
     code: int | None
     millis: int
     tail: bytes
+    ended: str = ""
 
 
 def located(name: str, root: str) -> str | None:
@@ -264,7 +260,9 @@ def run(argv: list[str], root: str, cache: str, host: Host) -> Ran | None:
                 os.killpg(child.pid, signal.SIGKILL)
         code = child.wait()
         all(pump(output, tail) for _ in range(64))  # until it is empty; no pipe holds more
-    return Ran(code if code >= 0 else None, millis, bytes(tail))
+    late = millis >= TEST_LIMIT_SECS * 1000
+    why = f"outlived {TEST_LIMIT_SECS:g} s" if late else f"was ended by signal {-code}"
+    return Ran(code, millis, bytes(tail)) if code >= 0 else Ran(None, millis, bytes(tail), why)
 
 
 class Runner(NamedTuple):
@@ -373,6 +371,8 @@ def observe(grant: dict[str, Any], host: Host) -> dict[str, Any]:
         shutil.rmtree(cache, ignore_errors=True)
     if ran is None:
         return {"flip": "unobservable"}
+    if ran.ended:
+        print(f"verify: the test {ran.ended}", file=sys.stderr)
     now = outcome([test["program"], *args], ran)
     numbers = {} if now == "nothing" else {"test-command-exit-code": ran.code}
     numbers["test-duration-ms"] = ran.millis

@@ -286,7 +286,8 @@ def test_the_bound_ends_the_test_and_is_reported_as_unobservable(
     quick = plugin.elsewhere(tmp_path / "verify")
     source = (quick.directory / file).read_text("utf-8")
     (quick.directory / file).write_text(source.replace(long, short))
-    evidence = asked(quick, request(tmp_path, "sh", "-c", LINGER))
+    said = "verify: the test outlived 0.3 s\n"
+    evidence = asked(quick, request(tmp_path, "sh", "-c", LINGER), said=said)
     assert evidence["flip"] == "unobservable"
     assert list(evidence["measurements"]) == ["test-duration-ms"]
     assert 300 <= evidence["measurements"]["test-duration-ms"] < 30_000

@@ -153,11 +153,13 @@ def started(*argv: str | Path, path: str = PATH, cwd: Path = PLUGIN) -> subproce
     )
 
 
-def asked(plugin: Shipped, data: bytes, *, path: str = PATH, cwd: Path = PLUGIN) -> dict[str, Any]:
-    """Return the evidence a shipped plugin answers a request with."""
+def asked(
+    plugin: Shipped, data: bytes, *, path: str = PATH, cwd: Path = PLUGIN, said: str = ""
+) -> dict[str, Any]:
+    """Return the evidence a shipped plugin answers a request with; `said` is all on stderr."""
     with started(*plugin.command, path=path, cwd=cwd) as process:
         stdout, stderr = process.communicate(data, timeout=30)
-    assert (process.returncode, stderr) == (0, b"")
+    assert (process.returncode, stderr.decode()) == (0, said)
     return evidence_in(stdout)
 
 
@@ -182,7 +184,8 @@ def outcome(plugin: Shipped, root: Path, words: list[str], *, code: int | None, 
     stand_in.write_text(f"#!/bin/sh\ncat said\n{end}\n")
     stand_in.chmod(0o755)
     program = str(stand_in) if words[0].startswith("/") else f"./{words[0]}"
-    evidence = asked(plugin, request(root, program, *words[1:]))
+    said = "verify: the test was ended by signal 9\n" if code is None else ""
+    evidence = asked(plugin, request(root, program, *words[1:]), said=said)
     reported = evidence["measurements"].get("test-command-exit-code")
     assert reported in (code, None)
     known = {"achieved": "passed", "not-achieved": "failed"}

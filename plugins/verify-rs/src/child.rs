@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::{CString, OsStr};
 use std::io::{self, PipeReader, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,10 +22,21 @@ const TICK: Duration = Duration::from_millis(10);
 /// Blocks that are read at most once the test has ended; no pipe holds more.
 const LAST_BLOCKS: usize = 64;
 
-/// One run: its exit status (none unless it exited by itself), its duration, its last output.
+/// How a test came to its end.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum End {
+    /// It exited with this status.
+    Exit(i32),
+    /// A signal with this number ended it.
+    Signal(i32),
+    /// It was still there when its time was over.
+    Outlived,
+}
+
+/// One run: how it ended, its duration, its last output.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    pub(crate) code: Option<i32>,
+    pub(crate) end: End,
     pub(crate) millis: u64,
     pub(crate) tail: Vec<u8>,
 }
@@ -50,17 +62,28 @@ pub(crate) fn run(
     let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     system::kill_group(child.id()); // it is unreaped, so the number is still its own
     let status = child.wait();
-    watched?;
+    let late = watched?;
     output.drain();
+    let status = status?;
+    let end = match (status.code(), status.signal()) {
+        (Some(code), _) => End::Exit(code),
+        (None, Some(number)) if !late => End::Signal(number),
+        _ => End::Outlived,
+    };
     Ok(Some(Ran {
-        code: status?.code(),
+        end,
         millis,
         tail: output.tail,
     }))
 }
 
-/// Waits for the end of the test or of its time, reading its output meanwhile.
-fn watch(child: &Child, output: &mut Output, start: Instant, terms: &Terms) -> Result<(), Refusal> {
+/// Waits for the end of the test or of its time, reading its output; true when its time is over.
+fn watch(
+    child: &Child,
+    output: &mut Output,
+    start: Instant,
+    terms: &Terms,
+) -> Result<bool, Refusal> {
     let mut open = true; // the test may close its output and live on
     while !system::ended(child.id())? && start.elapsed() < terms.limit {
         if !(terms.awaited)() {
@@ -72,7 +95,7 @@ fn watch(child: &Child, output: &mut Output, start: Instant, terms: &Terms) -> R
             open = output.pump();
         }
     }
-    Ok(())
+    Ok(!system::ended(child.id())?)
 }
 
 /// Starts the test: no shell, no input, one pipe for both of its outputs.

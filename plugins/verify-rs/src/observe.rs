@@ -2,13 +2,14 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::io::{Write, stderr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::answer::{Evidence, Flip, Measurements};
 use crate::cache::Cache;
-use crate::child;
+use crate::child::{self, End};
 use crate::refusal::Refusal;
 use crate::request::{Baseline, Candidate};
 use crate::runners::{Outcome, outcome};
@@ -48,12 +49,9 @@ pub fn observe(candidate: Option<&Candidate>, terms: &Terms) -> Result<Evidence,
     let Some(ran) = child::run(&argv, root, &cache, terms)? else {
         return Ok(Evidence::NONE);
     };
-    let now = outcome(&words, ran.code, &ran.tail);
-    let exit_code = if now == Outcome::Nothing {
-        None
-    } else {
-        ran.code
-    };
+    let code = told(ran.end, terms.limit);
+    let now = outcome(&words, code, &ran.tail);
+    let exit_code = if now == Outcome::Nothing { None } else { code };
     Ok(Evidence {
         flip: flip(test.baseline.unwrap_or_default(), now),
         measurements: Some(Measurements {
@@ -61,6 +59,18 @@ pub fn observe(candidate: Option<&Candidate>, terms: &Terms) -> Result<Evidence,
             duration_ms: ran.millis,
         }),
     })
+}
+
+/// Returns the exit status of a test, or says on stderr why it has none.
+fn told(end: End, limit: Duration) -> Option<i32> {
+    let why = match end {
+        End::Exit(code) => return Some(code),
+        End::Signal(number) => format!("was ended by signal {number}"),
+        End::Outlived => format!("outlived {} s", limit.as_secs_f64()),
+    };
+    // A stderr that nobody reads any more changes nothing about what was seen.
+    let _ = writeln!(stderr(), "verify: the test {why}");
+    None
 }
 
 /// Compares two results of one test: the table of the crate's documentation.

@@ -58,6 +58,10 @@ declare module "node:net" {
   }
 }
 
+declare module "node:os" {
+  export const constants: { readonly signals: Readonly<Record<string, number>> };
+}
+
 declare module "node:url" {
   export function fileURLToPath(url: string): string;
 }

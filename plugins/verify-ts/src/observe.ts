@@ -1,6 +1,6 @@
 /** What the granted test says, as evidence: what was seen and never what that is worth [W-26]. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeSync } from "node:fs";
 
 import type { Host } from "./host.js";
 import { located } from "./program.js";
@@ -38,6 +38,10 @@ export async function observe(grant: Candidate | undefined, host: Host): Promise
   const cache = mkdtempSync("/tmp/verify-");
   try {
     const ran = await run([path, ...(test.args ?? [])], grant.root, cache, host);
+    if (ran?.ended !== undefined) {
+      host.check(); // whoever ended it because nobody waits says that instead
+      writeSync(2, `verify: the test ${ran.ended}\n`);
+    }
     return ran === undefined ? UNOBSERVABLE : seen(test, ran);
   } finally {
     emptied(cache);

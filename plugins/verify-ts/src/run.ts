@@ -4,6 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { Socket } from "node:net";
+import { constants } from "node:os";
 
 import type { Host } from "./host.js";
 import { LOOK_MILLIS } from "./host.js";
@@ -17,9 +18,14 @@ const TAIL_BYTES = 256 * 1024; // of the test's output, kept to read its runner'
 const BLOCK_BYTES = 65_536;
 const LAST_BLOCKS = 64; // until it is empty; no pipe holds more
 
-/** One run: its exit status (none unless it exited by itself), duration and last output. */
-export interface Ran {
+/** How a test ended: its exit status, or why it has none. */
+interface End {
   readonly code: number | null;
+  readonly ended?: string;
+}
+
+/** One run: how it ended, its duration and its last output. */
+export interface Ran extends End {
   readonly millis: number;
   readonly tail: Uint8Array;
 }
@@ -46,10 +52,10 @@ export async function run(
       return undefined;
     }
     output.follow();
-    const code = await ended(child, child.pid, host);
+    const end = await ended(child, child.pid, host);
     const millis = Math.trunc(performance.now() - started);
     killGroup(child.pid);
-    return { code, millis, tail: output.rest() };
+    return { ...end, millis, tail: output.rest() };
   } finally {
     output.close();
   }
@@ -76,17 +82,28 @@ function start(
   }
 }
 
-/** Returns how the test exited; none when a signal, this bound or the host ended it. */
-function ended(child: ChildProcess, group: number, host: Host): Promise<number | null> {
+/** Returns how the test ended: by itself, by a signal, or by this bound. */
+function ended(child: ChildProcess, group: number, host: Host): Promise<End> {
   return new Promise((settle) => {
+    let late = false;
     const look = setInterval(() => host.gone() && killGroup(group), LOOK_MILLIS);
-    const bound = setTimeout(() => killGroup(group), TEST_LIMIT_MILLIS);
-    child.on("exit", (code) => {
+    const bound = setTimeout(() => {
+      late = true;
+      killGroup(group);
+    }, TEST_LIMIT_MILLIS);
+    child.on("exit", (code, signal) => {
       clearInterval(look);
       clearTimeout(bound);
-      settle(code);
+      settle(signal === null ? { code } : { code: null, ended: why(signal, late) });
     });
   });
+}
+
+/** Returns why a test has no exit status, as it is said on stderr. */
+function why(signal: string, late: boolean): string {
+  return late
+    ? `outlived ${TEST_LIMIT_MILLIS / 1000} s`
+    : `was ended by signal ${constants.signals[signal] ?? signal}`;
 }
 
 function killGroup(group: number): void {
