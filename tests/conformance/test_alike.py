@@ -51,6 +51,16 @@ def documents(seed: int) -> list[bytes]:
     return [mutated(chance, chance.choice(REQUESTS), MESSAGES, MESSAGE_BYTES) for _ in range(COUNT)]
 
 
+DEEP = "the request: nested deeper than 64"
+BROKEN = "the request: not JSON"
+
+
+def alike(data: bytes, one: str | None, other: str | None) -> bool:
+    """Whether two readers say the same; what is broken and too deep may be called either."""
+    either = data.count(b"[") + data.count(b"{") > 64 and {one, other} <= {DEEP, BROKEN}
+    return one == other or either
+
+
 def said_in_python(data: bytes) -> str | None:
     try:
         PYTHON["shaped"](PYTHON["REQUEST"], PYTHON["parse"](data))
@@ -77,7 +87,7 @@ def test_the_reader_in_typescript_says_what_the_one_in_python_says(
     assert len(said) == COUNT
     assert {None} < set(expected)
     for data, one, other in zip(made, expected, said, strict=True):
-        assert one == other, data
+        assert alike(data, one, other), (data, one, other)
 
 
 @pytest.mark.parametrize("plugin", [marked(VERIFY_RS)])
@@ -90,6 +100,6 @@ def test_the_reader_in_rust_says_what_the_one_in_python_says(plugin: Shipped, se
         done = subprocess.run(
             plugin.command, input=data, env={"PATH": PATH}, capture_output=True, check=False
         )
-        line = done.stderr.decode()
-        assert line == ("" if one is None else f"verify: {one}\n"), data
+        other = done.stderr.decode().removeprefix("verify: ").removesuffix("\n") or None
+        assert alike(data, one, other), (data, one, other)
         assert done.returncode == (one is not None), data
